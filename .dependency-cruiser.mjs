@@ -1,0 +1,45 @@
+/** What lies in src, lowest first. Each row may import itself and every row above it,
+ *  or, where it says `only`, itself and those. Tests may import anything. */
+const rows = [
+  { path: 'version.ts' },
+  { path: 'engine/graph', only: [] },
+  { path: 'engine/optim', only: [] },
+  { path: 'engine/onnx', only: ['engine/graph'] },
+  { path: 'engine/runtime', only: ['engine/graph', 'engine/onnx'] },
+  { path: 'engine', only: [] },
+  { path: 'config' },
+  { path: 'base-setup' },
+  { path: 'models' },
+  { path: 'generation|token-attribution|reward-kl|advantage|experience-buffer|training' },
+  { path: 'data', only: ['config', 'base-setup'] },
+  { path: 'ppo-trainer|stages' },
+  { path: 'run' },
+  { path: 'index.ts' },
+  { path: 'cli|dashboard' },
+];
+
+const inside = (...paths) => `^src/(${paths.join('|')})(/|$)`;
+
+const directions = rows.map(({ path, only }, row) => ({
+  name: `direction: ${path}`,
+  severity: 'error',
+  from: { path: inside(path), pathNot: '\\.test\\.ts$' },
+  to: {
+    path: '^(src|test|bench|tools)/',
+    pathNot: inside(path, ...(only ?? rows.slice(0, row).map((above) => above.path))),
+  },
+}));
+
+export default {
+  forbidden: [
+    ...directions,
+    {
+      name: 'onnxruntime-node only in engine/runtime',
+      severity: 'error',
+      from: { pathNot: inside('engine/runtime') },
+      to: { path: '(^|/)onnxruntime-node(/|$)' },
+    },
+    { name: 'no cycles', severity: 'error', from: {}, to: { circular: true } },
+  ],
+  options: { doNotFollow: { path: 'node_modules' }, tsPreCompilationDeps: true },
+};

@@ -1,0 +1,49 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+/** Milliseconds of one awaited call. */
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] as number)) / 2;
+}
+
+/**
+ * Times several pieces of work in turns, so that a slow moment of the machine strikes all of them:
+ * what is compared was measured side by side. Returns each one's milliseconds, round by round.
+ */
+export async function timeInTurns<K extends string>(
+  works: Readonly<Record<K, () => Promise<unknown>>>,
+  { rounds, warmup = 2 }: { rounds: number; warmup?: number },
+): Promise<Record<K, number[]>> {
+  const names = Object.keys(works) as K[];
+  const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<
+    K,
+    number[]
+  >;
+  for (let round = -warmup; round < rounds; round++) {
+    for (const name of names) {
+      const elapsed = await time(works[name]);
+      if (round >= 0) times[name].push(elapsed);
+    }
+  }
+  return times;
+}
+
+/** Resident memory in MB after a full garbage collection. */
+export function residentMegabytes(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  return process.memoryUsage.rss() / 2 ** 20;
+}
+
+export function round(value: number, digits = 3): number {
+  return Number(value.toFixed(digits));
+}

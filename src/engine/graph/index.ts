@@ -1,0 +1,17 @@
+export { type Dim, type Shape, sizeOf } from './dim.ts';
+export * from './functions/activations.ts';
+export * from './functions/attention.ts';
+export * from './functions/layer-norm.ts';
+export * from './functions/logprobs.ts';
+export * from './functions/lora.ts';
+export { type GradGraphs, type GradOptions, grad, gradientName, type SaveList } from './grad.ts';
+export { check, type Graph, makeGraph } from './graph.ts';
+export * from './ops/elementwise.ts';
+export * from './ops/fused.ts';
+export * from './ops/gather.ts';
+export * from './ops/layout.ts';
+export * from './ops/matmul.ts';
+export * from './ops/reduce.ts';
+export { constant, type FileSlice, input } from './ops/source.ts';
+export { print } from './print.ts';
+export type { DType, Value } from './value.ts';

@@ -1,0 +1,152 @@
+import type { Dim, Shape } from '../dim.ts';
+import { sameShape, sizeOf } from '../dim.ts';
+import { apply, defineOp, type Node, typeError, type Value } from '../value.ts';
+import { reshape } from './layout.ts';
+
+type None = Readonly<Record<string, never>>;
+type Indexed = readonly [Value, Value];
+type Permuted = readonly [Value, Value, Value];
+
+function expectIndex(op: string, inputs: readonly Value[]): void {
+  if (inputs.slice(1).some((index) => index.dtype !== 'int32')) {
+    throw typeError(op, 'indices must be int32', inputs);
+  }
+}
+
+function rowsType(op: string, inputs: readonly [Value, Value, ...Value[]]) {
+  expectIndex(op, inputs);
+  const [x, index] = inputs;
+  if (x.shape.length === 0) throw typeError(op, 'the input must have rows', inputs);
+  return { dtype: x.dtype, shape: [...index.shape, ...x.shape.slice(1)] };
+}
+
+/** Rows of `x` by index: y[i…] = x[index[i…]]. */
+export const gatherRowsOp = defineOp({
+  name: 'gatherRows',
+  infer: (inputs: Indexed, _: None) => rowsType('gatherRows', inputs),
+  vjp: ({ inputs: [x, index] }: Node<Indexed, None>, dy: Value) => [
+    scatterAddRows(dy, index, x.shape[0] as Dim),
+    null,
+  ],
+});
+
+type RowsAttributes = {
+  readonly rows: Dim;
+};
+
+/** The adjoint of `gatherRows`: rows that share an index are added up. */
+export const scatterAddRowsOp = defineOp({
+  name: 'scatterAddRows',
+  infer(inputs: Indexed, { rows }: RowsAttributes) {
+    expectIndex('scatterAddRows', inputs);
+    const [updates, index] = inputs;
+    const rank = index.shape.length;
+    if (!sameShape(updates.shape.slice(0, rank), index.shape)) {
+      throw typeError('scatterAddRows', 'updates must start with the axes of the index', inputs);
+    }
+    return { dtype: updates.dtype, shape: [rows, ...updates.shape.slice(rank)] };
+  },
+  vjp: ({ inputs: [, index] }: Node<Indexed, RowsAttributes>, dy: Value) => [
+    gatherRows(dy, index),
+    null,
+  ],
+});
+
+/**
+ * Rows moved to other places: y[i…] = x[index[i…]], where `inverse` leads back: x[j…] = y[inverse[j…]].
+ * Its gradient is a gather too. Rows of y that `inverse` does not name are padding: no gradient flows from them.
+ */
+export const permuteRowsOp = defineOp({
+  name: 'permuteRows',
+  infer(inputs: Permuted, _: None) {
+    const [x, , inverse] = inputs;
+    if (!sameShape(inverse.shape, x.shape.slice(0, 1))) {
+      throw typeError('permuteRows', 'the inverse must have one entry for each row', inputs);
+    }
+    return rowsType('permuteRows', inputs);
+  },
+  vjp({ inputs: [x, index, inverse] }: Node<Permuted, None>, dy: Value) {
+    return [gatherRows(flattenRows(dy, index.shape, x.shape), inverse), null, null];
+  },
+});
+
+/** One element of the last axis for each index: y[…] = x[…, index[…]]. */
+export const gatherLastOp = defineOp({
+  name: 'gatherLast',
+  infer(inputs: Indexed, _: None) {
+    expectIndex('gatherLast', inputs);
+    const [x, index] = inputs;
+    if (!sameShape(x.shape.slice(0, -1), index.shape)) {
+      throw typeError(
+        'gatherLast',
+        'the index must have every axis of the input but the last',
+        inputs,
+      );
+    }
+    return { dtype: x.dtype, shape: index.shape };
+  },
+  vjp: ({ inputs: [x, index] }: Node<Indexed, None>, dy: Value) => [
+    scatterLast(dy, index, x.shape.at(-1) as Dim),
+    null,
+  ],
+});
+
+type SizeAttributes = {
+  readonly size: Dim;
+};
+
+/** The adjoint of `gatherLast`: zeros but for one element in each row. */
+export const scatterLastOp = defineOp({
+  name: 'scatterLast',
+  infer(inputs: Indexed, { size }: SizeAttributes) {
+    expectIndex('scatterLast', inputs);
+    const [updates, index] = inputs;
+    if (!sameShape(updates.shape, index.shape)) {
+      throw typeError('scatterLast', 'updates must have the shape of the index', inputs);
+    }
+    return { dtype: updates.dtype, shape: [...index.shape, size] };
+  },
+  vjp: ({ inputs: [, index] }: Node<Indexed, SizeAttributes>, dy: Value) => [
+    gatherLast(dy, index),
+    null,
+  ],
+});
+
+export const argmaxOp = defineOp({
+  name: 'argmax',
+  infer: ([x]: readonly [Value], _: None) =>
+    ({ dtype: 'int32', shape: x.shape.slice(0, -1) }) as const,
+});
+
+type TopKAttributes = {
+  readonly k: number;
+};
+
+export const topKIndicesOp = defineOp({
+  name: 'topKIndices',
+  infer(inputs: readonly [Value], { k }: TopKAttributes) {
+    const [x] = inputs;
+    const size = x.shape.at(-1);
+    if (k < 1 || !Number.isInteger(k) || (typeof size === 'number' && k > size)) {
+      throw typeError('topKIndices', `k = ${k} must be between 1 and the last axis`, inputs);
+    }
+    return { dtype: 'int32', shape: [...x.shape.slice(0, -1), k] } as const;
+  },
+});
+
+export const gatherRows = (x: Value, index: Value): Value => apply(gatherRowsOp, [x, index], {});
+export const scatterAddRows = (updates: Value, index: Value, rows: Dim): Value =>
+  apply(scatterAddRowsOp, [updates, index], { rows });
+export const permuteRows = (x: Value, index: Value, inverse: Value): Value =>
+  apply(permuteRowsOp, [x, index, inverse], {});
+export const gatherLast = (x: Value, index: Value): Value => apply(gatherLastOp, [x, index], {});
+export const scatterLast = (updates: Value, index: Value, size: Dim): Value =>
+  apply(scatterLastOp, [updates, index], { size });
+/** Index of the largest element of the last axis, the first one of equals. */
+export const argmax = (x: Value) => apply(argmaxOp, [x], {});
+/** Indices of the k largest elements of the last axis, largest first. */
+export const topKIndices = (x: Value, k: number) => apply(topKIndicesOp, [x], { k });
+
+function flattenRows(dy: Value, index: Shape, x: Shape): Value {
+  return reshape(dy, [sizeOf(index), ...x.slice(1)]);
+}

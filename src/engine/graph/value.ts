@@ -1,0 +1,103 @@
+import { assertDim, type Dim, formatShape, type Shape } from './dim.ts';
+
+/** What the graph computes with; `float16` and `bfloat16` are storage only: `cast` reads them. */
+export type DType = 'float32' | 'int32' | 'bool' | 'float16' | 'bfloat16';
+
+export interface TensorType {
+  readonly dtype: DType;
+  readonly shape: Shape;
+}
+
+/** Attributes are plain data, so that a graph can be printed, compared and hashed. */
+export type Attributes = Readonly<Record<string, unknown>>;
+
+/** One tensor of the graph: the output of `op` applied to `inputs`. Never changed after it is made. */
+export interface Value extends TensorType {
+  readonly op: Op;
+  readonly inputs: readonly Value[];
+  readonly attributes: Attributes;
+}
+
+/** A node as its own op sees it: typed inputs and attributes. */
+export interface Node<I extends readonly Value[], A extends Attributes> {
+  readonly inputs: I;
+  readonly attributes: A;
+  readonly output: Value;
+}
+
+/**
+ * An operation: its name, its type rule and its gradient rule.
+ *
+ * `vjp` gives the cotangent of each input from the output's cotangent `dy` (null: none flows there).
+ * An op without it stops gradients: its output is integer, boolean or piecewise constant.
+ * A cotangent may still have the broadcast shape: `grad` sums it down to the input's.
+ */
+export interface Op<
+  I extends readonly Value[] = readonly Value[],
+  A extends Attributes = Attributes,
+> {
+  readonly name: string;
+  infer(inputs: I, attributes: A): TensorType;
+  vjp?(node: Node<I, A>, dy: Value): readonly (Value | null)[];
+}
+
+/** Keeps the op's literal name in its type: the lowering table is a mapped type over these names. */
+export function defineOp<const N extends string, I extends readonly Value[], A extends Attributes>(
+  op: Op<I, A> & { readonly name: N },
+): Op<I, A> & { readonly name: N } {
+  return op;
+}
+
+/** Applies an op: checks its inputs, infers the output's type. */
+export function apply<I extends readonly Value[], A extends Attributes>(
+  op: Op<I, A>,
+  inputs: I,
+  attributes: A,
+): Value {
+  const { dtype, shape } = op.infer(inputs, attributes);
+  return { op, inputs, attributes, dtype, shape };
+}
+
+/** A refusal by an op: names the op, the rule, and the types it was given. */
+export function typeError(op: string, rule: string, inputs: readonly TensorType[]): TypeError {
+  return new TypeError(`Cannot apply ${op}: ${rule}, got ${inputs.map(formatType).join(' and ')}`);
+}
+
+export function formatType({ dtype, shape }: TensorType): string {
+  return `${dtype}${formatShape(shape)}`;
+}
+
+/** Refuses inputs that are not of the dtype the op computes with. */
+export function expectDType(op: string, dtype: DType, inputs: readonly Value[]): void {
+  if (inputs.some((input) => input.dtype !== dtype)) {
+    throw typeError(op, `inputs must be ${dtype}`, inputs);
+  }
+}
+
+/** Counts a negative axis from the end; refuses one outside the rank. */
+export function normalizeAxis(op: string, axis: number, rank: number): number {
+  const normal = axis < 0 ? axis + rank : axis;
+  if (!Number.isInteger(axis) || normal < 0 || normal >= rank) {
+    throw new RangeError(
+      `Cannot apply ${op}: axis ${axis} is not an axis of a rank-${rank} tensor`,
+    );
+  }
+  return normal;
+}
+
+/** The common shape under NumPy's broadcasting rule. */
+export function broadcastShapes(op: string, inputs: readonly Value[]): Shape {
+  const rank = Math.max(...inputs.map((input) => input.shape.length));
+  return Array.from({ length: rank }, (_, i) => {
+    const dims = inputs.map((input) => input.shape[input.shape.length - rank + i] ?? 1);
+    const size = dims.find((dim) => dim !== 1) ?? 1;
+    if (dims.some((dim) => dim !== 1 && dim !== size)) {
+      throw typeError(op, 'shapes must be equal or 1 on every axis', inputs);
+    }
+    return size;
+  });
+}
+
+export function assertShape(shape: readonly Dim[]): void {
+  for (const dim of shape) assertDim(dim);
+}

@@ -1,0 +1,3 @@
+export * from './graph/index.ts';
+export * from './optim/index.ts';
+export * from './runtime/index.ts';

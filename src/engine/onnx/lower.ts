@@ -1,0 +1,135 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { type Graph, topologicalOrder } from '../graph/graph.ts';
+import type { ConstantData, FileSlice } from '../graph/ops/source.ts';
+import { nameValues } from '../graph/print.ts';
+import type { Value } from '../graph/value.ts';
+import { LoweringContext } from './lowering-context.ts';
+import { encodeModel, type OnnxModel, type OnnxNode, type OnnxTensor } from './model-proto.ts';
+import { type LoweredOp, rules } from './rules.ts';
+
+export interface LoweredGraph {
+  /** The serialised ModelProto, without the data below. */
+  readonly bytes: Uint8Array;
+  /** Constants in memory that are too large to stand in the model, by the location it names. */
+  readonly externalData: ReadonlyMap<string, Uint8Array>;
+  /** The folder of the files that hold constants, if there are such. */
+  readonly externalFolder: string | undefined;
+  /** What each node computes: node names start with these. */
+  readonly values: ReadonlyMap<string, Value>;
+}
+
+/** Larger constants stand outside the model: protocol buffers end at 2 GB. */
+const INLINE_BYTES = 1024;
+
+/** Writes a graph as an ONNX model. */
+export function lower(graph: Graph): LoweredGraph {
+  const context = new LoweringContext(graph);
+  const names = nameValues(graph);
+  const tensors = new Map<Value, string>();
+  const values = new Map<string, Value>();
+  const constants = new ConstantStore();
+
+  for (const value of topologicalOrder(Object.values(graph.outputs))) {
+    const name = names.get(value) as string;
+    values.set(name, value);
+    if (value.op.name === 'input') tensors.set(value, name);
+    else if (value.op.name === 'constant') tensors.set(value, constants.add(value));
+    else tensors.set(value, lowerValue(context, { name, value, tensors }));
+  }
+  const model: OnnxModel = {
+    name: 'proximal',
+    nodes: nameOutputs(graph, context.nodes, tensors),
+    inputs: valueInfos(graph.inputs, (name) => name),
+    outputs: valueInfos(graph.outputs, outputName),
+    initializers: [...context.initializers, ...constants.tensors],
+  };
+  const { externalData, externalFolder } = constants;
+  return { bytes: encodeModel(model), externalData, externalFolder, values };
+}
+
+/** Gives the tensors that the graph returns their outputs' names; copies what is fed, constant or returned twice. */
+function nameOutputs(
+  graph: Graph,
+  nodes: readonly OnnxNode[],
+  tensors: ReadonlyMap<Value, string>,
+): OnnxNode[] {
+  const renamed = new Map<string, string>();
+  const rename = (tensor: string) => renamed.get(tensor) ?? tensor;
+  const copies: OnnxNode[] = [];
+  for (const [name, value] of Object.entries(graph.outputs)) {
+    const tensor = tensors.get(value) as string;
+    const output = outputName(name);
+    if (isSource(value) || renamed.has(tensor)) {
+      copies.push({ name: output, opType: 'Identity', inputs: [tensor], outputs: [output] });
+    } else {
+      renamed.set(tensor, output);
+    }
+  }
+  return [...nodes, ...copies].map((node) => ({
+    ...node,
+    inputs: node.inputs.map(rename),
+    outputs: node.outputs.map(rename),
+  }));
+}
+
+function isSource({ op }: Value): boolean {
+  return op.name === 'input' || op.name === 'constant';
+}
+
+/** An output's name in the model: an input may have the same name in the graph. */
+export function outputName(name: string): string {
+  return `return ${name}`;
+}
+
+function lowerValue(
+  context: LoweringContext,
+  { name, value, tensors }: { name: string; value: Value; tensors: ReadonlyMap<Value, string> },
+): string {
+  context.begin(name, value);
+  const rule = rules[value.op.name as LoweredOp] as (request: object) => string;
+  const inputs = value.inputs.map((operand) => tensors.get(operand) as string);
+  return rule({ context, inputs, attributes: value.attributes, value });
+}
+
+function valueInfos(values: Graph['inputs'], rename: (name: string) => string) {
+  return Object.entries(values).map(([name, { dtype, shape }]) => ({
+    name: rename(name),
+    dtype,
+    dims: shape,
+  }));
+}
+
+/** Turns constants into initialisers: inline, in memory beside the model, or in a file. */
+class ConstantStore {
+  readonly tensors: OnnxTensor[] = [];
+  readonly externalData = new Map<string, Uint8Array>();
+  externalFolder: string | undefined;
+
+  add({ attributes, dtype, shape }: Value): string {
+    const { data } = attributes as { data: ConstantData | FileSlice };
+    const name = `constant ${this.tensors.length}`;
+    this.tensors.push({ name, dtype, dims: shape as number[], data: this.place(name, data) });
+    return name;
+  }
+
+  private place(name: string, data: ConstantData | FileSlice): OnnxTensor['data'] {
+    if ('file' in data) return this.placeInFile(data);
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    if (bytes.byteLength <= INLINE_BYTES) return bytes;
+    this.externalData.set(name, bytes);
+    return { location: name, offset: 0, length: bytes.byteLength };
+  }
+
+  /** ONNX Runtime reads files of one folder only and refuses links that leave it, so links are resolved. */
+  private placeInFile({ file, offset, length }: FileSlice): OnnxTensor['data'] {
+    const path = realpathSync(file);
+    this.externalFolder ??= dirname(path);
+    if (dirname(path) !== this.externalFolder) {
+      throw new Error(
+        `Cannot lower the graph: constants must lie in files of one folder, got ${this.externalFolder} and ${dirname(path)}`,
+      );
+    }
+    return { location: basename(path), offset, length };
+  }
+}

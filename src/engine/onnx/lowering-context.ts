@@ -1,0 +1,130 @@
+import { type Dim, termsOf } from '../graph/dim.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Value } from '../graph/value.ts';
+import type { OnnxAttribute, OnnxNode, OnnxTensor } from './model-proto.ts';
+
+interface NodeOptions {
+  readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
+  readonly domain?: string;
+  /** Which of the node's outputs is meant, for nodes that have several. */
+  readonly output?: number;
+}
+
+/** Collects ONNX nodes and initialisers while a graph is lowered, one value at a time. */
+export class LoweringContext {
+  readonly nodes: OnnxNode[] = [];
+  readonly initializers: OnnxTensor[] = [];
+  private readonly cache = new Map<string, string>();
+  private current = '';
+  private parts = 0;
+  private readonly graph: Graph;
+
+  constructor(graph: Graph) {
+    this.graph = graph;
+  }
+
+  /** Names the nodes that follow after the value which they compute: errors lead back to it. */
+  begin(valueName: string, value: Value): void {
+    this.current = `${valueName} ${value.op.name}`;
+    this.parts = 0;
+  }
+
+  /** Adds a node and returns its output's name. */
+  node(opType: string, inputs: readonly string[], options: NodeOptions = {}): string {
+    const part = this.parts++;
+    const name = part === 0 ? this.current : `${this.current} .${part}`;
+    const index = options.output ?? 0;
+    const outputs = Array.from({ length: index + 1 }, (_, i) => (i === index ? name : ''));
+    this.nodes.push({
+      name,
+      opType,
+      inputs,
+      outputs,
+      ...(options.attributes && { attributes: options.attributes }),
+      ...(options.domain && { domain: options.domain }),
+    });
+    return name;
+  }
+
+  scalar(value: number, dtype: 'float32' | 'int64' = 'float32'): string {
+    return this.shared(`${dtype} ${value}`, (name) =>
+      this.tensor(name, [value], { dtype, dims: [] }),
+    );
+  }
+
+  /** An int64 vector of sizes; symbolic ones are read off the inputs' shapes at run time. */
+  sizes(dims: readonly Dim[]): string {
+    if (dims.every((dim) => typeof dim === 'number')) return this.integers(dims);
+    return this.shared(`sizes ${dims}`, (name) => {
+      const parts = dims.map((dim) => this.size(dim));
+      this.nodes.push({
+        name,
+        opType: 'Concat',
+        inputs: parts,
+        outputs: [name],
+        attributes: { axis: 0n },
+      });
+    });
+  }
+
+  integers(values: readonly number[]): string {
+    return this.shared(`integers ${values}`, (name) =>
+      this.tensor(name, values, { dtype: 'int64', dims: [values.length] }),
+    );
+  }
+
+  private tensor(
+    name: string,
+    values: readonly number[],
+    { dtype, dims }: { dtype: 'float32' | 'int64'; dims: readonly number[] },
+  ): void {
+    const data =
+      dtype === 'float32' ? Float32Array.from(values) : BigInt64Array.from(values, BigInt);
+    this.initializers.push({ name, dtype, dims, data: new Uint8Array(data.buffer) });
+  }
+
+  private size(dim: Dim): string {
+    const terms = termsOf(dim).map(({ coefficient, symbols }) => {
+      const factors = symbols.map((symbol) => this.symbol(symbol));
+      if (coefficient !== 1 || factors.length === 0) factors.push(this.integers([coefficient]));
+      return factors.reduce((a, b) => this.combine('Mul', a, b));
+    });
+    return terms.reduce((a, b) => this.combine('Add', a, b));
+  }
+
+  private symbol(symbol: string): string {
+    for (const [name, value] of Object.entries(this.graph.inputs)) {
+      const axis = value.shape.indexOf(symbol);
+      if (axis >= 0) {
+        return this.shared(`size ${symbol}`, (output) => {
+          const attributes = { start: BigInt(axis), end: BigInt(axis + 1) };
+          this.nodes.push({
+            name: output,
+            opType: 'Shape',
+            inputs: [name],
+            outputs: [output],
+            attributes,
+          });
+        });
+      }
+    }
+    throw new Error(
+      `Cannot lower the graph: no input has an axis of size ${symbol}, so it is not known at run time`,
+    );
+  }
+
+  private combine(opType: 'Add' | 'Mul', a: string, b: string): string {
+    return this.shared(`${opType} ${a} ${b}`, (name) => {
+      this.nodes.push({ name, opType, inputs: [a, b], outputs: [name] });
+    });
+  }
+
+  private shared(key: string, make: (name: string) => void): string {
+    const name = `#${key}`;
+    if (!this.cache.has(key)) {
+      this.cache.set(key, name);
+      make(name);
+    }
+    return name;
+  }
+}

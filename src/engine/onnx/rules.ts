@@ -1,0 +1,151 @@
+import { type Dim, sizeOf } from '../graph/dim.ts';
+import type { OpName, ops } from '../graph/ops/index.ts';
+import type { Value } from '../graph/value.ts';
+import type { LoweringContext } from './lowering-context.ts';
+import { onnxDataType } from './model-proto.ts';
+
+type AttributesOf<K extends OpName> = Parameters<(typeof ops)[K]['infer']>[1];
+
+interface LoweringRequest<K extends OpName> {
+  readonly context: LoweringContext;
+  readonly inputs: readonly string[];
+  readonly attributes: AttributesOf<K>;
+  readonly value: Value;
+}
+
+type Rule<K extends OpName> = (request: LoweringRequest<K>) => string;
+
+/** Ops that become nodes; `input` and `constant` become the model's inputs and initialisers. */
+export type LoweredOp = Exclude<OpName, 'input' | 'constant'>;
+
+const MICROSOFT = 'com.microsoft';
+
+/** A rule for an op that is one ONNX node with the same operands. */
+const direct =
+  (opType: string): Rule<LoweredOp> =>
+  ({ context, inputs }) =>
+    context.node(opType, inputs);
+
+/** How each op is written in ONNX: returns the name of the tensor that holds its value. */
+export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
+  add: direct('Add'),
+  sub: direct('Sub'),
+  mul: direct('Mul'),
+  div: direct('Div'),
+  pow: direct('Pow'),
+  min: direct('Min'),
+  max: direct('Max'),
+  equal: direct('Equal'),
+  less: direct('Less'),
+  lessEqual: direct('LessOrEqual'),
+  greater: direct('Greater'),
+  greaterEqual: direct('GreaterOrEqual'),
+  neg: direct('Neg'),
+  exp: direct('Exp'),
+  log: direct('Log'),
+  sqrt: direct('Sqrt'),
+  rsqrt: ({ context, inputs }) => context.node('Reciprocal', [context.node('Sqrt', inputs)]),
+  tanh: direct('Tanh'),
+  sigmoid: direct('Sigmoid'),
+  erf: direct('Erf'),
+  abs: direct('Abs'),
+  sign: direct('Sign'),
+  clip: ({ context, inputs, attributes: { min, max } }) =>
+    context.node('Clip', [...inputs, context.scalar(min), context.scalar(max)]),
+  where: direct('Where'),
+  cast: ({ context, inputs, attributes: { to } }) =>
+    context.node('Cast', inputs, { attributes: { to: BigInt(onnxDataType[to]) } }),
+
+  matmul: ({ context, inputs, attributes: { transA, transB, alpha } }) =>
+    context.node('FusedMatMul', inputs, {
+      domain: MICROSOFT,
+      attributes: { transA: BigInt(transA), transB: BigInt(transB), alpha },
+    }),
+
+  sum: ({ context, inputs, attributes: { axes } }) =>
+    context.node('ReduceSum', [...inputs, context.integers(axes)]),
+  maxOf: ({ context, inputs, attributes: { axes } }) =>
+    context.node('ReduceMax', [...inputs, context.integers(axes)]),
+  count: ({ context, attributes: { axes }, value }) => {
+    const spanned = sizeOf(axes.map((axis) => value.inputs[0]?.shape[axis] as Dim));
+    const size = context.node('Squeeze', [context.sizes([spanned])]);
+    return context.node('Cast', [size], { attributes: { to: BigInt(onnxDataType.float32) } });
+  },
+
+  reshape: ({ context, inputs, attributes: { shape } }) =>
+    context.node('Reshape', [...inputs, context.sizes(shape)], { attributes: { allowzero: 1n } }),
+  broadcastTo: ({ context, inputs, attributes: { shape } }) =>
+    context.node('Expand', [...inputs, context.sizes(shape)]),
+  transpose: ({ context, inputs, attributes: { permutation } }) =>
+    context.node('Transpose', inputs, { attributes: { perm: permutation } }),
+  slice: ({ context, inputs, attributes: { axis, start, end } }) =>
+    context.node('Slice', [
+      ...inputs,
+      context.sizes([start]),
+      context.sizes([end]),
+      context.integers([axis]),
+    ]),
+  pad: ({ context, inputs, attributes: { axis, before, after } }) =>
+    context.node('Pad', [...inputs, context.sizes([before, after]), '', context.integers([axis])]),
+  concat: ({ context, inputs, attributes: { axis } }) =>
+    context.node('Concat', inputs, { attributes: { axis: BigInt(axis) } }),
+
+  gatherRows: ({ context, inputs }) => context.node('Gather', inputs),
+  permuteRows: ({ context, inputs }) => context.node('Gather', inputs.slice(0, 2)),
+  scatterAddRows: ({ context, inputs: [updates = '', index = ''], value }) => {
+    const [updatesShape, indexShape] = value.inputs.map((x) => x.shape) as [Dim[], Dim[]];
+    const rowShape = updatesShape.slice(indexShape.length);
+    const flat = [sizeOf(indexShape), ...rowShape];
+    const column = context.sizes([flat[0] as Dim, ...rowShape.map(() => 1)]);
+    const rowOf = context.node('Expand', [
+      context.node('Reshape', [index, column]),
+      context.sizes(flat),
+    ]);
+    const rows = context.node('Reshape', [updates, context.sizes(flat)]);
+    return context.node('ScatterElements', [zeros(context, value), rowOf, rows], {
+      attributes: { axis: 0n, reduction: 'add' },
+    });
+  },
+  gatherLast: ({ context, inputs: [x = '', index = ''] }) => {
+    const last = context.integers([-1]);
+    const picked = context.node('GatherElements', [x, context.node('Unsqueeze', [index, last])], {
+      attributes: { axis: -1n },
+    });
+    return context.node('Squeeze', [picked, last]);
+  },
+  scatterLast: ({ context, inputs, value }) => {
+    const [updates = '', index = ''] = inputs.map((name) =>
+      context.node('Unsqueeze', [name, context.integers([-1])]),
+    );
+    return context.node('ScatterElements', [zeros(context, value), index, updates], {
+      attributes: { axis: -1n },
+    });
+  },
+  argmax: ({ context, inputs }) => {
+    const index = context.node('ArgMax', inputs, { attributes: { axis: -1n, keepdims: 0n } });
+    return context.node('Cast', [index], { attributes: { to: BigInt(onnxDataType.int32) } });
+  },
+  topKIndices: ({ context, inputs, attributes: { k } }) => {
+    const index = context.node('TopK', [...inputs, context.integers([k])], { output: 1 });
+    return context.node('Cast', [index], { attributes: { to: BigInt(onnxDataType.int32) } });
+  },
+
+  softmax: ({ context, inputs }) => context.node('Softmax', inputs, { attributes: { axis: -1n } }),
+  silu: ({ context, inputs }) =>
+    context.node('QuickGelu', inputs, { domain: MICROSOFT, attributes: { alpha: 1 } }),
+  rmsNorm: ({ context, inputs, attributes: { epsilon } }) =>
+    context.node('SimplifiedLayerNormalization', inputs, { attributes: { axis: -1n, epsilon } }),
+  rope: ({ context, inputs: [x = '', cos = '', sin = ''], value }) => {
+    const [rows, heads, size] = value.shape as [Dim, number, number];
+    const batch = context.node('Reshape', [x, context.sizes([1, rows, heads * size])]);
+    const rotated = context.node('RotaryEmbedding', [batch, context.integers([0]), cos, sin], {
+      domain: MICROSOFT,
+      attributes: { num_heads: BigInt(heads) },
+    });
+    return context.node('Reshape', [rotated, context.sizes(value.shape)]);
+  },
+};
+
+function zeros(context: LoweringContext, { shape }: Value): string {
+  return context.node('ConstantOfShape', [context.sizes(shape)]);
+}

@@ -1,0 +1,89 @@
+import { expectArrays, type NamedArrays } from './named-arrays.ts';
+
+/** The L2 norm of all gradients as one vector: ‖g‖ = √(Σ g_i²).
+ *  It is finite exactly when every element is: float32 squares cannot overflow a float64 sum.
+ *  @example a=[3], b=[0, 4]  →  5 */
+export function globalNorm(gradients: NamedArrays): number {
+  let total = 0;
+  for (const g of Object.values(gradients)) {
+    let sum = 0;
+    for (let i = 0; i < g.length; i++) sum += g[i]! * g[i]!;
+    total += sum;
+  }
+  return Math.sqrt(total);
+}
+
+/** Scales the gradients in place to a norm of at most maxNorm, as torch's clip_grad_norm_;
+ *  returns the norm before. Unlike torch it refuses NaN and infinite gradients, which no factor
+ *  mends: who would rather skip such a step asks `globalNorm` first.
+ *  g ← c·g with c = maxNorm/(‖g‖ + 1e-6), if c < 1
+ *  @example a=[3], b=[0, 4], maxNorm=1  →  5, and a=[0.6], b=[0, 0.8] to 1e-6 */
+export function clipGradNorm(gradients: NamedArrays, maxNorm: number): number {
+  if (!(maxNorm > 0)) {
+    throw new RangeError(
+      `Cannot clip gradients: maxNorm must be above 0, got ${maxNorm}; use Infinity to not clip`,
+    );
+  }
+  const norm = globalNorm(gradients);
+  if (!Number.isFinite(norm)) throw describeNonFinite(gradients);
+  const c = maxNorm / (norm + 1e-6);
+  if (c < 1) scaleArrays(gradients, c);
+  return norm;
+}
+
+/** Sums of the gradients of micro-batches, in buffers that live as long as the accumulator. */
+export class GradientAccumulator {
+  /** The sums since the last reset: always the same arrays. */
+  readonly gradients: NamedArrays;
+
+  constructor(parameters: NamedArrays) {
+    const zeros = Object.entries(parameters).map(([name, { length }]) => [
+      name,
+      new Float32Array(length),
+    ]);
+    this.gradients = Object.fromEntries(zeros);
+  }
+
+  /** Adds gradients of some or all parameters, such as those of one layer. */
+  add(gradients: NamedArrays): void {
+    expectArrays(gradients, {
+      action: 'accumulate gradients',
+      noun: 'gradient',
+      like: this.gradients,
+      partial: true,
+      remedy: 'make the accumulator from the parameters that are trained',
+    });
+    for (const [name, g] of Object.entries(gradients)) {
+      const sum = this.gradients[name]!;
+      for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + g[i]!;
+    }
+  }
+
+  /** Multiplies the sums, such as by 1 / (real tokens in the optimiser step). */
+  scale(factor: number): void {
+    scaleArrays(this.gradients, factor);
+  }
+
+  reset(): void {
+    for (const sum of Object.values(this.gradients)) sum.fill(0);
+  }
+}
+
+function scaleArrays(arrays: NamedArrays, factor: number): void {
+  for (const array of Object.values(arrays)) {
+    for (let i = 0; i < array.length; i++) array[i] = array[i]! * factor;
+  }
+}
+
+function describeNonFinite(gradients: NamedArrays): RangeError {
+  for (const [name, g] of Object.entries(gradients)) {
+    const i = g.findIndex((value) => !Number.isFinite(value));
+    if (i >= 0) {
+      return new RangeError(
+        `Cannot clip gradients: gradient "${name}" must be finite, got ${g[i]} at ${i}; ` +
+          'compile the graph with checkNumerics to find its source, or skip the step',
+      );
+    }
+  }
+  throw new Error('Internal: the norm of finite gradients is not finite');
+}

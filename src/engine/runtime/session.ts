@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { InferenceSession } from 'onnxruntime-node';
+import type { LoweredGraph } from '../onnx/lower.ts';
+
+/** Where graphs run. `webgpu` and `cuda` need ONNX Runtime builds that carry them. */
+export type Device = 'cpu' | 'webgpu' | 'cuda';
+
+export interface SessionOptions {
+  readonly device?: Device;
+  /** Threads inside one op; all cores by default. */
+  readonly threads?: number;
+}
+
+interface CachedSession {
+  readonly session: Promise<InferenceSession>;
+  users: number;
+}
+
+const sessions = new Map<string, CachedSession>();
+const bufferIds = new WeakMap<ArrayBufferLike, number>();
+let nextBufferId = 0;
+
+export interface SessionLease {
+  readonly session: InferenceSession;
+  /** Gives the session back; the last user's call frees it. */
+  release(): Promise<void>;
+}
+
+/** The session of a lowered graph; graphs of the same structure share one. */
+export async function leaseSession(
+  lowered: LoweredGraph,
+  options: SessionOptions,
+): Promise<SessionLease> {
+  const key = sessionKey(lowered, options);
+  const cached = sessions.get(key) ?? { session: createSession(lowered, options), users: 0 };
+  sessions.set(key, cached);
+  cached.users++;
+  const release = async () => {
+    if (--cached.users > 0) return;
+    sessions.delete(key);
+    await (await cached.session).release();
+  };
+  try {
+    return { session: await cached.session, release };
+  } catch (error) {
+    sessions.delete(key);
+    throw error;
+  }
+}
+
+/** How many sessions are alive. */
+export function countSessions(): number {
+  return sessions.size;
+}
+
+/** What each device but the processor takes. */
+const requirements: Readonly<Record<string, string>> = {
+  webgpu: 'a GPU with a Vulkan, Metal or Direct3D 12 driver',
+  cuda: 'an NVIDIA GPU with CUDA 12 and `npm rebuild onnxruntime-node --onnxruntime-node-install=cuda12`',
+};
+
+function createSession(
+  { bytes, externalData, externalFolder }: LoweredGraph,
+  { device = 'cpu', threads = availableParallelism() }: SessionOptions,
+): Promise<InferenceSession> {
+  const session = InferenceSession.create(bytes, {
+    executionProviders: [device],
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
+    externalData: [...externalData].map(([path, data]) => ({ path, data })),
+    extra: {
+      session: {
+        // A spinning thread takes a core from the session that runs next (docs/decisions/0002).
+        intra_op: { allow_spinning: '0' },
+        ...(externalFolder && { model_external_initializers_file_folder_path: externalFolder }),
+      },
+    },
+  });
+  return device === 'cpu' ? session : session.catch((error) => refuseDevice(device, error));
+}
+
+function refuseDevice(device: string, error: Error): never {
+  const requirement = requirements[device];
+  const remedy = requirement ? `it takes ${requirement}; without it` : 'there is no such device;';
+  throw new Error(
+    `Cannot compile for device "${device}": ${remedy} use "cpu" (${error.message.trim()})`,
+    { cause: error },
+  );
+}
+
+/** Structure, options and the identity of constants in memory: equal keys mean interchangeable sessions. */
+function sessionKey(lowered: LoweredGraph, options: SessionOptions): string {
+  const hash = createHash('sha256').update(lowered.bytes).update(JSON.stringify(options));
+  hash.update(lowered.externalFolder ?? '');
+  for (const [location, data] of lowered.externalData) {
+    hash.update(`${location}:${bufferId(data.buffer)}:${data.byteOffset}:${data.byteLength};`);
+  }
+  return hash.digest('hex');
+}
+
+function bufferId(buffer: ArrayBufferLike): number {
+  const id = bufferIds.get(buffer) ?? nextBufferId++;
+  bufferIds.set(buffer, id);
+  return id;
+}

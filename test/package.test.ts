@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { version } from '../src/index.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+const consumer = mkdtempSync(join(tmpdir(), 'proximal-package-'));
+const tarball = join(consumer, `proximal-${version}.tgz`);
+
+function run(cwd: string, command: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+  return stdout;
+}
+const inConsumer = (command: string, ...args: string[]) => run(consumer, command, ...args);
+
+describe('the packed package, installed in an empty project', { timeout: 180_000 }, () => {
+  beforeAll(() => {
+    run(root, 'npm', 'pack', '--pack-destination', consumer);
+    writeFileSync(join(consumer, 'package.json'), '{ "private": true, "type": "module" }');
+    inConsumer('npm', 'install', tarball, '--prefer-offline', '--ignore-scripts');
+  }, 180_000);
+
+  afterAll(() => rmSync(consumer, { recursive: true }));
+
+  test('can be imported', () => {
+    const script = "import { version } from 'proximal'; console.log(version);";
+    expect(inConsumer('node', '--input-type=module', '--eval', script)).toBe(`${version}\n`);
+  });
+
+  test('has a command that prints its usage', () => {
+    expect(inConsumer('npx', 'proximal', '--help')).toMatch(/^Usage: proximal/);
+  });
+
+  test('has types that a strict nodenext consumer compiles against', () => {
+    const compile = (source: string) => {
+      writeFileSync(join(consumer, 'consumer.ts'), source);
+      return inConsumer('node', tsc, '--noEmit', '--strict', '--module', 'nodenext', 'consumer.ts');
+    };
+    compile("import { version } from 'proximal'; export const v: string = version;");
+    expect(() =>
+      compile("import { version } from 'proximal'; export const v: number = version;"),
+    ).toThrow("Type 'string' is not assignable to type 'number'");
+  });
+
+  test('has no packaging problem that publint knows', async () => {
+    const { buffer, byteOffset, byteLength } = readFileSync(tarball);
+    const packed = buffer.slice(byteOffset, byteOffset + byteLength);
+    const { messages } = await publint({ pack: { tarball: packed as ArrayBuffer }, strict: true });
+    expect(messages).toEqual([]);
+  });
+});
