@@ -14,19 +14,14 @@ import {
   type Tensor,
   tensor,
 } from '../src/engine/runtime/index.ts';
-import { decoderBlock, linearShapes } from '../src/models/decoder-block.ts';
-import { causalBias, packingTables } from '../src/models/packing.ts';
+import { layerGraph, layerParts } from '../src/models/decoder/layer-graph.ts';
+import { PackedBatch } from '../src/models/decoder/packed-batch.ts';
 import { median, residentMegabytes, round, timeInTurns } from './measure.ts';
+import { qwen3Architecture } from './qwen3.ts';
 
-/** One block of Qwen3-0.6B, LoRA r = 16 on all seven linears. */
-const config = {
-  hidden_size: 1024,
-  intermediate_size: 3072,
-  num_attention_heads: 16,
-  num_key_value_heads: 8,
-  head_dim: 128,
-  rms_norm_eps: 1e-6,
-};
+/** One layer of Qwen3-0.6B, LoRA r = 16 on all seven linears. */
+const architecture = qwen3Architecture();
+const { config } = architecture;
 const lora = { r: 16, lora_alpha: 32 };
 const BATCH = 4;
 const LENGTHS = [256, 64] as const;
@@ -40,7 +35,7 @@ const LENGTHS = [256, 64] as const;
  * JavaScript; `kernel_gflops` the same with the result left inside the runtime.
  */
 export async function benchBlock(): Promise<object> {
-  const block = decoderBlock(config, lora);
+  const block = layerGraph(architecture, { lora });
   const wrt = ['x', ...Object.keys(block.inputs).filter((name) => name.includes('lora_'))];
   const graphs = grad(block, { of: ['y'], wrt, save: 'matmul' });
   const raw = rawProduct();
@@ -67,7 +62,7 @@ type Compiled = Record<
 >;
 
 async function speeds(compiled: Compiled, inputs: Graph['inputs']) {
-  const params = Object.values(linearShapes(config)).reduce(
+  const params = [...layerParts(architecture).modules.values()].reduce(
     (sum, [out, inner]) => sum + out * inner,
     0,
   );
@@ -125,22 +120,14 @@ function rawProduct(): { returned: Graph; kept: Graph } {
   return { returned: makeGraph({ y }), kept: makeGraph({ corner }) };
 }
 
-function pick(feeds: Feeds, { graph }: CompiledGraph): Feeds {
-  return Object.fromEntries(Object.keys(graph.inputs).map((name) => [name, feeds[name] as Tensor]));
+function pick(feeds: Feeds, { inputs }: CompiledGraph): Feeds {
+  return Object.fromEntries(Object.keys(inputs).map((name) => [name, feeds[name] as Tensor]));
 }
 
 function blockFeeds(inputs: Graph['inputs'], length: number): Feeds {
   const rows = BATCH * length;
-  const lengths = new Array<number>(BATCH).fill(length);
-  const heads = { q: config.num_attention_heads, kv: config.num_key_value_heads };
-  const feeds: Record<string, Tensor> = {
-    bias: tensor(causalBias(BATCH, length), [BATCH, 1, length, length]),
-  };
-  for (const [name, count] of Object.entries(heads)) {
-    const { pack, unpack } = packingTables(lengths, count);
-    feeds[`unpack.${name}`] = tensor(unpack, [BATCH, count, length]);
-    feeds[`pack.${name}`] = tensor(pack, [rows, count]);
-  }
+  const batch = new PackedBatch(Array.from({ length: BATCH }, () => new Int32Array(length)));
+  const feeds = batch.feeds(config);
   for (const [name, { shape }] of Object.entries(inputs) as [string, Value][]) {
     feeds[name] ??= randomTensor(shape.map((dim) => (dim === 'M' ? rows : Number(dim))));
   }

@@ -73,7 +73,9 @@ export function formatShape(shape: readonly Dim[]): string {
 /** Refuses anything that is not a size in canonical form. */
 export function assertDim(dim: Dim): void {
   const valid =
-    typeof dim === 'number' ? Number.isInteger(dim) && dim >= 0 : format(parse(dim)) === dim;
+    typeof dim === 'number'
+      ? Number.isInteger(dim) && dim >= 0
+      : format(parse(dim)) === dim && termsOf(dim).every(({ symbols }) => symbols.every(isSymbol));
   if (!valid) {
     throw new RangeError(
       `Cannot use "${dim}" as a size: it must be a whole number ≥ 0 or a canonical sum of products of symbols such as B*T`,

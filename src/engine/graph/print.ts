@@ -41,9 +41,16 @@ function formatCall(value: Value, nameOf: (value: Value) => string): string {
       ([key, attribute]) => key !== 'data' && attribute !== false && !isDefault(key, attribute),
     )
     .filter(([key]) => value.op.name !== 'constant' || (key !== 'dtype' && key !== 'shape'))
-    .map(([key, attribute]) => `${key}: ${JSON.stringify(attribute).replaceAll('"', '')}`);
+    .map(([key, attribute]) => `${key}: ${formatAttribute(attribute)}`);
   const suffix = attributes.length > 0 ? ` {${attributes.join(', ')}}` : '';
   return `${value.op.name}(${value.inputs.map(nameOf).join(', ')})${suffix}`;
+}
+
+/** As JSON without quotes; JSON itself has no infinity. */
+function formatAttribute(attribute: unknown): string {
+  return typeof attribute === 'number'
+    ? String(attribute)
+    : JSON.stringify(attribute).replaceAll('"', '');
 }
 
 function isDefault(key: string, attribute: unknown): boolean {

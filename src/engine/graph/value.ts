@@ -1,7 +1,10 @@
 import { assertDim, type Dim, formatShape, type Shape } from './dim.ts';
 
-/** What the graph computes with; `float16` and `bfloat16` are storage only: `cast` reads them. */
-export type DType = 'float32' | 'int32' | 'bool' | 'float16' | 'bfloat16';
+/**
+ * What the graph computes with. `float16`, `bfloat16` and `uint8` are storage only: `cast` reads the
+ * first two, `quantizedMatmul` the last.
+ */
+export type DType = 'float32' | 'int32' | 'bool' | 'float16' | 'bfloat16' | 'uint8';
 
 export interface TensorType {
   readonly dtype: DType;
@@ -85,11 +88,15 @@ export function normalizeAxis(op: string, axis: number, rank: number): number {
   return normal;
 }
 
-/** The common shape under NumPy's broadcasting rule. */
-export function broadcastShapes(op: string, inputs: readonly Value[]): Shape {
-  const rank = Math.max(...inputs.map((input) => input.shape.length));
+/** The common shape under NumPy's broadcasting rule: of the inputs, or of some of their axes. */
+export function broadcastShapes(
+  op: string,
+  inputs: readonly Value[],
+  shapes = inputs.map(({ shape }) => shape),
+): Shape {
+  const rank = Math.max(...shapes.map((shape) => shape.length));
   return Array.from({ length: rank }, (_, i) => {
-    const dims = inputs.map((input) => input.shape[input.shape.length - rank + i] ?? 1);
+    const dims = shapes.map((shape) => shape[shape.length - rank + i] ?? 1);
     const size = dims.find((dim) => dim !== 1) ?? 1;
     if (dims.some((dim) => dim !== 1 && dim !== size)) {
       throw typeError(op, 'shapes must be equal or 1 on every axis', inputs);

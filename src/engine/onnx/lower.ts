@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { type Graph, topologicalOrder } from '../graph/graph.ts';
 import type { ConstantData, FileSlice } from '../graph/ops/source.ts';
 import { nameValues } from '../graph/print.ts';
-import type { Value } from '../graph/value.ts';
+import type { TensorType, Value } from '../graph/value.ts';
 import { LoweringContext } from './lowering-context.ts';
 import { encodeModel, type OnnxModel, type OnnxNode, type OnnxTensor } from './model-proto.ts';
 import { type LoweredOp, rules } from './rules.ts';
@@ -16,7 +16,14 @@ export interface LoweredGraph {
   /** The folder of the files that hold constants, if there are such. */
   readonly externalFolder: string | undefined;
   /** What each node computes: node names start with these. */
-  readonly values: ReadonlyMap<string, Value>;
+  readonly nodes: ReadonlyMap<string, NodeSummary>;
+}
+
+/** An op and the types it is applied to, without the graph behind them. */
+export interface NodeSummary {
+  readonly op: string;
+  readonly inputs: readonly TensorType[];
+  readonly output: TensorType;
 }
 
 /** Larger constants stand outside the model: protocol buffers end at 2 GB. */
@@ -27,16 +34,17 @@ export function lower(graph: Graph): LoweredGraph {
   const context = new LoweringContext(graph);
   const names = nameValues(graph);
   const tensors = new Map<Value, string>();
-  const values = new Map<string, Value>();
+  const nodes = new Map<string, NodeSummary>();
   const constants = new ConstantStore();
 
   for (const value of topologicalOrder(Object.values(graph.outputs))) {
     const name = names.get(value) as string;
-    values.set(name, value);
+    nodes.set(name, summarize(value));
     if (value.op.name === 'input') tensors.set(value, name);
     else if (value.op.name === 'constant') tensors.set(value, constants.add(value));
     else tensors.set(value, lowerValue(context, { name, value, tensors }));
   }
+  constants.settle();
   const model: OnnxModel = {
     name: 'proximal',
     nodes: nameOutputs(graph, context.nodes, tensors),
@@ -45,7 +53,7 @@ export function lower(graph: Graph): LoweredGraph {
     initializers: [...context.initializers, ...constants.tensors],
   };
   const { externalData, externalFolder } = constants;
-  return { bytes: encodeModel(model), externalData, externalFolder, values };
+  return { bytes: encodeModel(model), externalData, externalFolder, nodes };
 }
 
 /** Gives the tensors that the graph returns their outputs' names; copies what is fed, constant or returned twice. */
@@ -71,6 +79,11 @@ function nameOutputs(
     inputs: node.inputs.map(rename),
     outputs: node.outputs.map(rename),
   }));
+}
+
+function summarize({ op, inputs, dtype, shape }: Value): NodeSummary {
+  const types = inputs.map((input) => ({ dtype: input.dtype, shape: input.shape }));
+  return { op: op.name, inputs: types, output: { dtype, shape } };
 }
 
 function isSource({ op }: Value): boolean {
@@ -102,7 +115,7 @@ function valueInfos(values: Graph['inputs'], rename: (name: string) => string) {
 
 /** Turns constants into initialisers: inline, in memory beside the model, or in a file. */
 class ConstantStore {
-  readonly tensors: OnnxTensor[] = [];
+  tensors: OnnxTensor[] = [];
   readonly externalData = new Map<string, Uint8Array>();
   externalFolder: string | undefined;
 
@@ -111,6 +124,16 @@ class ConstantStore {
     const name = `constant ${this.tensors.length}`;
     this.tensors.push({ name, dtype, dims: shape as number[], data: this.place(name, data) });
     return name;
+  }
+
+  /** ONNX Runtime reads memory or files, not both: beside files, constants in memory go into the model. */
+  settle(): void {
+    if (this.externalFolder === undefined) return;
+    this.tensors = this.tensors.map((tensor) => {
+      const data = this.externalData.get(tensor.name) ?? tensor.data;
+      return { ...tensor, data };
+    });
+    this.externalData.clear();
   }
 
   private place(name: string, data: ConstantData | FileSlice): OnnxTensor['data'] {

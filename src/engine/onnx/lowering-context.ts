@@ -34,7 +34,10 @@ export class LoweringContext {
     const part = this.parts++;
     const name = part === 0 ? this.current : `${this.current} .${part}`;
     const index = options.output ?? 0;
-    const outputs = Array.from({ length: index + 1 }, (_, i) => (i === index ? name : ''));
+    const outputs = Array.from({ length: index + 1 }, (_, i) =>
+      // ONNX Runtime wants a name for an output that no one reads, unless it is optional.
+      i === index ? name : `${name} unused ${i}`,
+    );
     this.nodes.push({
       name,
       opType,
@@ -84,6 +87,7 @@ export class LoweringContext {
   }
 
   private size(dim: Dim): string {
+    if (typeof dim === 'number') return this.integers([dim]);
     const terms = termsOf(dim).map(({ coefficient, symbols }) => {
       const factors = symbols.map((symbol) => this.symbol(symbol));
       if (coefficient !== 1 || factors.length === 0) factors.push(this.integers([coefficient]));

@@ -1,5 +1,6 @@
 import { type Dim, sizeOf } from '../graph/dim.ts';
 import type { OpName, ops } from '../graph/ops/index.ts';
+import { QUANTIZED_BLOCK } from '../graph/ops/quantized.ts';
 import type { Value } from '../graph/value.ts';
 import type { LoweringContext } from './lowering-context.ts';
 import { onnxDataType } from './model-proto.ts';
@@ -61,6 +62,20 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
       domain: MICROSOFT,
       attributes: { transA: BigInt(transA), transB: BigInt(transB), alpha },
     }),
+
+  quantizedMatmul: ({ context, inputs, value }) => {
+    const [x, weight] = value.inputs as [Value, Value];
+    return context.node('MatMulNBits', inputs, {
+      domain: MICROSOFT,
+      attributes: {
+        K: BigInt(x.shape.at(-1) as number),
+        N: BigInt(weight.shape[0] as number),
+        bits: 8n,
+        block_size: BigInt(QUANTIZED_BLOCK),
+        accuracy_level: 4n,
+      },
+    });
+  },
 
   sum: ({ context, inputs, attributes: { axes } }) =>
     context.node('ReduceSum', [...inputs, context.integers(axes)]),

@@ -1,15 +1,19 @@
 import { evaluateDim, formatShape, isSymbol, type Shape } from '../graph/dim.ts';
-import type { Graph } from '../graph/graph.ts';
-import { formatType, type Value } from '../graph/value.ts';
+import { formatType, type TensorType } from '../graph/value.ts';
 import type { Tensor } from './tensor.ts';
 
 export type Feeds = Readonly<Record<string, Tensor>>;
+
+/** What a graph is fed, by name. */
+export interface Inputs {
+  readonly inputs: Readonly<Record<string, TensorType>>;
+}
 
 /** Sizes that the feeds give to the graph's symbols. */
 export type Bindings = ReadonlyMap<string, number>;
 
 /** Refuses feeds that do not fit the graph's inputs; returns what they bind the symbols to. */
-export function bindFeeds(graph: Graph, feeds: Feeds): Bindings {
+export function bindFeeds(graph: Inputs, feeds: Feeds): Bindings {
   for (const name of Object.keys(feeds)) {
     if (graph.inputs[name] === undefined) {
       throw new Error(`Cannot run the graph: it has no input "${name}"; ${listInputs(graph)}`);
@@ -43,7 +47,7 @@ function bindSymbols(shape: Shape, actual: readonly number[], bindings: Map<stri
 
 function expectFeed(
   name: string,
-  { value, feed, bindings }: { value: Value; feed: Tensor; bindings: Bindings },
+  { value, feed, bindings }: { value: TensorType; feed: Tensor; bindings: Bindings },
 ): void {
   const wanted = resolveShape(value.shape, bindings);
   const fits =
@@ -58,6 +62,6 @@ function expectFeed(
   );
 }
 
-function listInputs(graph: Graph): string {
+function listInputs(graph: Inputs): string {
   return `its inputs are ${Object.keys(graph.inputs).join(', ')}`;
 }

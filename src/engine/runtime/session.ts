@@ -57,7 +57,7 @@ export function countSessions(): number {
 /** What each device but the processor takes. */
 const requirements: Readonly<Record<string, string>> = {
   webgpu: 'a GPU with a Vulkan, Metal or Direct3D 12 driver',
-  cuda: 'an NVIDIA GPU with CUDA 12 and `npm rebuild onnxruntime-node --onnxruntime-node-install=cuda12`',
+  cuda: "Linux on x64 with CUDA 12 and ONNX Runtime's CUDA files (node node_modules/onnxruntime-node/script/install.js --onnxruntime-node-install=cuda12)",
 };
 
 function createSession(
@@ -68,6 +68,8 @@ function createSession(
     executionProviders: [device],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
+    // Errors are thrown; only fatal ones are printed too.
+    logSeverityLevel: 4,
     externalData: [...externalData].map(([path, data]) => ({ path, data })),
     extra: {
       session: {

@@ -4,7 +4,7 @@ import { add } from '../ops/elementwise.ts';
 import { softmax } from '../ops/fused.ts';
 import { reshape } from '../ops/layout.ts';
 import { matmul } from '../ops/matmul.ts';
-import type { Value } from '../value.ts';
+import { typeError, type Value } from '../value.ts';
 
 export interface AttentionInputs {
   /** [B, heads, T, D] */
@@ -24,6 +24,9 @@ export function attention({ q, k, v, bias }: AttentionInputs): Value {
   const [batch, heads, queries, size] = q.shape as [Dim, number, Dim, number];
   const [, kvHeads, keys] = k.shape as [Dim, number, Dim];
   const group = heads / kvHeads;
+  if (!Number.isInteger(group)) {
+    throw typeError('attention', 'heads of q must be a multiple of those of k and v', [q, k, v]);
+  }
   const grouped = reshape(q, [batch, kvHeads, dimMul(group, queries), size]);
   const scores = matmul(grouped, k, { transB: true, alpha: 1 / Math.sqrt(size) });
   const weights = softmax(add(reshape(scores, [batch, heads, queries, keys]), bias));

@@ -17,7 +17,10 @@ export function linear(x: Value, weight: Value): Value {
 /** LoRA (arXiv:2106.09685): y = x·Wᵀ + scaling · (x·Aᵀ)·Bᵀ. */
 export function loraLinear(x: Value, weight: Value, lora: LoraWeights | undefined): Value {
   const y = linear(x, weight);
-  if (lora === undefined) return y;
-  const down = linear(x, lora.a);
-  return add(y, matmul(down, lora.b, { transB: true, alpha: lora.scaling }));
+  return lora === undefined ? y : add(y, loraDelta(x, lora));
+}
+
+/** What an adapter adds to its layer's output: scaling · (x·Aᵀ)·Bᵀ. */
+export function loraDelta(x: Value, { a, b, scaling }: LoraWeights): Value {
+  return matmul(linear(x, a), b, { transB: true, alpha: scaling });
 }

@@ -16,7 +16,12 @@ function sameAsFirst(name: string) {
 /** softmax over the last axis: y = e^x / Σe^x;  dx = y·(dy − Σ dy·y). */
 export const softmaxOp = defineOp({
   name: 'softmax',
-  infer: (inputs: Unary, _: None) => sameAsFirst('softmax')(inputs),
+  infer(inputs: Unary, _: None) {
+    if (inputs[0].shape.length === 0) {
+      throw typeError('softmax', 'the input must have an axis', inputs);
+    }
+    return sameAsFirst('softmax')(inputs);
+  },
   vjp({ output: y }: Node<Unary, None>, dy: Value) {
     return [mul(y, sub(dy, sum(mul(dy, y), [-1])))];
   },
@@ -43,7 +48,7 @@ export const rmsNormOp = defineOp({
   name: 'rmsNorm',
   infer(inputs: readonly [Value, Value], _: NormAttributes) {
     const [x, weight] = inputs;
-    if (!sameShape(weight.shape, x.shape.slice(-1))) {
+    if (x.shape.length === 0 || !sameShape(weight.shape, x.shape.slice(-1))) {
       throw typeError('rmsNorm', 'the weight must have the shape of the last axis', inputs);
     }
     return sameAsFirst('rmsNorm')(inputs);

@@ -40,6 +40,9 @@ export const scatterAddRowsOp = defineOp({
   infer(inputs: Indexed, { rows }: RowsAttributes) {
     expectIndex('scatterAddRows', inputs);
     const [updates, index] = inputs;
+    if (updates.dtype !== 'float32') {
+      throw typeError('scatterAddRows', 'updates must be float32', inputs);
+    }
     const rank = index.shape.length;
     if (!sameShape(updates.shape.slice(0, rank), index.shape)) {
       throw typeError('scatterAddRows', 'updates must start with the axes of the index', inputs);
@@ -76,7 +79,7 @@ export const gatherLastOp = defineOp({
   infer(inputs: Indexed, _: None) {
     expectIndex('gatherLast', inputs);
     const [x, index] = inputs;
-    if (!sameShape(x.shape.slice(0, -1), index.shape)) {
+    if (x.shape.length === 0 || !sameShape(x.shape.slice(0, -1), index.shape)) {
       throw typeError(
         'gatherLast',
         'the index must have every axis of the input but the last',
@@ -101,6 +104,9 @@ export const scatterLastOp = defineOp({
   infer(inputs: Indexed, { size }: SizeAttributes) {
     expectIndex('scatterLast', inputs);
     const [updates, index] = inputs;
+    if (updates.dtype !== 'float32') {
+      throw typeError('scatterLast', 'updates must be float32', inputs);
+    }
     if (!sameShape(updates.shape, index.shape)) {
       throw typeError('scatterLast', 'updates must have the shape of the index', inputs);
     }
@@ -114,8 +120,11 @@ export const scatterLastOp = defineOp({
 
 export const argmaxOp = defineOp({
   name: 'argmax',
-  infer: ([x]: readonly [Value], _: None) =>
-    ({ dtype: 'int32', shape: x.shape.slice(0, -1) }) as const,
+  infer(inputs: readonly [Value], _: None) {
+    const [x] = inputs;
+    if (x.shape.length === 0) throw typeError('argmax', 'the input must have an axis', inputs);
+    return { dtype: 'int32', shape: x.shape.slice(0, -1) } as const;
+  },
 });
 
 type TopKAttributes = {
@@ -127,6 +136,7 @@ export const topKIndicesOp = defineOp({
   infer(inputs: readonly [Value], { k }: TopKAttributes) {
     const [x] = inputs;
     const size = x.shape.at(-1);
+    if (size === undefined) throw typeError('topKIndices', 'the input must have an axis', inputs);
     if (k < 1 || !Number.isInteger(k) || (typeof size === 'number' && k > size)) {
       throw typeError('topKIndices', `k = ${k} must be between 1 and the last axis`, inputs);
     }

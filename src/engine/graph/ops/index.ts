@@ -3,6 +3,7 @@ import * as fused from './fused.ts';
 import * as gather from './gather.ts';
 import * as layout from './layout.ts';
 import { matmulOp } from './matmul.ts';
+import { quantizedMatmulOp } from './quantized.ts';
 import * as reduce from './reduce.ts';
 import { constantOp, inputOp } from './source.ts';
 
@@ -36,6 +37,7 @@ export const ops = {
   where: elementwise.whereOp,
   cast: elementwise.castOp,
   matmul: matmulOp,
+  quantizedMatmul: quantizedMatmulOp,
   sum: reduce.sumOp,
   maxOf: reduce.maxOfOp,
   count: reduce.countOp,

@@ -98,7 +98,11 @@ type PadAttributes = {
 /** Zeros before and after, along one axis. */
 export const padOp = defineOp({
   name: 'pad',
-  infer([x]: Unary, { axis, before, after }: PadAttributes) {
+  infer(inputs: Unary, { axis, before, after }: PadAttributes) {
+    const [x] = inputs;
+    if ([before, after].some((zeros) => typeof zeros === 'number' && zeros < 0)) {
+      throw typeError('pad', `before and after must be ≥ 0 (${before} and ${after})`, inputs);
+    }
     const size = dimAdd(dimAdd(before, x.shape[axis] as Dim), after);
     return { dtype: x.dtype, shape: x.shape.with(axis, size) };
   },
@@ -115,8 +119,11 @@ export const concatOp = defineOp({
   name: 'concat',
   infer(inputs: readonly Value[], { axis }: ConcatAttributes) {
     const first = inputs[0];
+    const others = ({ shape }: Value) => shape.toSpliced(axis, 1);
     const fits = (x: Value) =>
-      x.dtype === first?.dtype && sameShape(x.shape.with(axis, 0), first.shape.with(axis, 0));
+      x.dtype === first?.dtype &&
+      x.shape.length === first.shape.length &&
+      sameShape(others(x), others(first));
     if (first === undefined || !inputs.every(fits)) {
       throw typeError('concat', `inputs must agree on dtype and on every axis but ${axis}`, inputs);
     }
@@ -161,6 +168,7 @@ export function pad(
 }
 
 export function concat(values: readonly Value[], axis = -1): Value {
+  if (values.length === 0) throw new TypeError('Cannot apply concat: it takes at least one input');
   const rank = values[0]?.shape.length ?? 0;
   return apply(concatOp, values, { axis: normalizeAxis('concat', axis, rank) });
 }

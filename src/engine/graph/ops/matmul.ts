@@ -29,8 +29,8 @@ export const matmulOp = defineOp({
     const [m, ka] = lastTwo(a.shape, transA);
     const [kb, n] = lastTwo(b.shape, transB);
     if (ka !== kb) throw typeError('matmul', `inner sizes must agree (${ka} ≠ ${kb})`, inputs);
-    const batches = inputs.map((x) => ({ ...x, shape: x.shape.slice(0, -2) }));
-    return { dtype: 'float32', shape: [...broadcastShapes('matmul', batches), m, n] };
+    const batches = inputs.map(({ shape }) => shape.slice(0, -2));
+    return { dtype: 'float32', shape: [...broadcastShapes('matmul', inputs, batches), m, n] };
   },
   vjp({ inputs: [a, b], attributes }: Node<Operands, MatmulAttributes>, dy: Value) {
     const { transA, transB, alpha } = attributes;

@@ -1,6 +1,14 @@
 import type { Dim } from '../dim.ts';
 import { sizeOf } from '../dim.ts';
-import { apply, defineOp, expectDType, type Node, normalizeAxis, type Value } from '../value.ts';
+import {
+  apply,
+  defineOp,
+  expectDType,
+  type Node,
+  normalizeAxis,
+  typeError,
+  type Value,
+} from '../value.ts';
 import { cast, div, equal, mul } from './elementwise.ts';
 import { broadcastTo, reshape } from './layout.ts';
 import { constant } from './source.ts';
@@ -49,7 +57,8 @@ export function sum(x: Value, axes?: readonly number[]): Value {
 }
 
 export function maxOf(x: Value, axes?: readonly number[]): Value {
-  return apply(maxOfOp, [x], { axes: normalizeAxes('maxOf', x, axes) });
+  const normal = normalizeAxes('maxOf', x, axes);
+  return normal.length === 0 ? x : apply(maxOfOp, [x], { axes: normal });
 }
 
 export function mean(x: Value, axes?: readonly number[]): Value {
@@ -73,5 +82,11 @@ export function sumTo(x: Value, shape: readonly Dim[]): Value {
 
 function normalizeAxes(op: string, x: Value, axes?: readonly number[]): number[] {
   const rank = x.shape.length;
-  return (axes ?? x.shape.map((_, axis) => axis)).map((axis) => normalizeAxis(op, axis, rank));
+  const normal = (axes ?? x.shape.map((_, axis) => axis)).map((axis) =>
+    normalizeAxis(op, axis, rank),
+  );
+  if (new Set(normal).size < normal.length) {
+    throw typeError(op, `axes [${axes}] must name each axis once`, [x]);
+  }
+  return normal;
 }

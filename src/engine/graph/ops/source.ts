@@ -28,6 +28,7 @@ const bytesPerElement: Record<DType, number> = {
   bool: 1,
   float16: 2,
   bfloat16: 2,
+  uint8: 1,
 };
 
 const arrayOf = {
@@ -36,6 +37,7 @@ const arrayOf = {
   bool: Uint8Array,
   float16: Uint16Array,
   bfloat16: Uint16Array,
+  uint8: Uint8Array,
 } as const satisfies Record<DType, unknown>;
 
 export const inputOp = defineOp({
@@ -62,6 +64,11 @@ export function constant(
   const dtype = type.dtype ?? 'float32';
   const shape = type.shape ?? [];
   const stored = typeof data === 'number' ? arrayOf[dtype].of(data) : data;
+  if (shape.some((dim) => typeof dim !== 'number')) {
+    throw new RangeError(
+      `Cannot make a ${dtype}${formatShape(shape)} constant: its sizes must be numbers`,
+    );
+  }
   const expected = Number(sizeOf(shape)) * bytesPerElement[dtype];
   const actual = 'file' in stored ? stored.length : stored.byteLength;
   if (actual !== expected) {

@@ -35,3 +35,11 @@ export function causalBias(batch: number, length: number): Float32Array {
   }
   return bias;
 }
+
+/** [B, 1, T, 1]: 1 where a token stands, 0 where padding does. */
+export function realPlaces(lengths: readonly number[]): Float32Array {
+  const longest = Math.max(...lengths);
+  const real = new Float32Array(lengths.length * longest);
+  for (const [b, length] of lengths.entries()) real.fill(1, b * longest, b * longest + length);
+  return real;
+}

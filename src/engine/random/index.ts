@@ -1,0 +1,6 @@
+export {
+  type RandomState,
+  type RandomStream,
+  randomStream,
+  type StreamKey,
+} from './random-stream.ts';

@@ -1,0 +1,54 @@
+import { formatShape } from '../graph/dim.ts';
+import { type Graph, makeGraph, topologicalOrder } from '../graph/graph.ts';
+import { nameValues } from '../graph/print.ts';
+import { formatType } from '../graph/value.ts';
+import type { Feeds } from './feeds.ts';
+import type { Tensor } from './tensor.ts';
+
+/** A graph that returns every float32 value, and how to speak of them. */
+export interface Watch {
+  readonly graph: Graph;
+  /** Names of the outputs of the graph that is watched. */
+  readonly outputs: readonly string[];
+  /** What computes each watched output, in order: `%3 = log(%2: float32[M])`. */
+  readonly calls: ReadonlyMap<string, string>;
+}
+
+/** The same graph with every float32 value that it computes as an output. */
+export function watchEverything(graph: Graph): Watch {
+  const names = nameValues(graph);
+  const values = topologicalOrder(Object.values(graph.outputs)).filter(
+    ({ op, dtype }) => dtype === 'float32' && op.name !== 'constant' && op.name !== 'input',
+  );
+  const named = values.map((value) => [names.get(value) as string, value] as const);
+  const calls = named.map(([name, { op, inputs }]) => {
+    const operands = inputs.map((operand) => `${names.get(operand)}: ${formatType(operand)}`);
+    return [name, `${name} = ${op.name}(${operands.join(', ')})`] as const;
+  });
+  return {
+    graph: makeGraph({ ...graph.outputs, ...Object.fromEntries(named) }),
+    outputs: Object.keys(graph.outputs),
+    calls: new Map(calls),
+  };
+}
+
+/** Refuses a run in which a NaN was fed or made, and names the first place. */
+export function expectNumbers(
+  { calls }: Watch,
+  feeds: Feeds,
+  values: Readonly<Record<string, Tensor>>,
+): void {
+  for (const [name, { dtype, data, shape }] of Object.entries(feeds)) {
+    if (dtype === 'float32' && data.some(Number.isNaN)) {
+      throw new Error(`Found NaN: input "${name}" of shape ${formatShape(shape)} holds it already`);
+    }
+  }
+  for (const [name, call] of calls) {
+    const { data, shape } = values[name] as Tensor;
+    if (data.some(Number.isNaN)) {
+      throw new Error(
+        `Found NaN: ${call} made the first one, in an output of shape ${formatShape(shape)}`,
+      );
+    }
+  }
+}

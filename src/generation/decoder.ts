@@ -1,0 +1,101 @@
+import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import { type CompiledGraph, compile, type Tensor } from '../engine/runtime/index.ts';
+import type { BaseModel } from '../models/decoder/base-model.ts';
+import { decodeGraph } from '../models/decoder/decode-graph.ts';
+import { PackedBatch, rotationFeeds } from '../models/decoder/packed-batch.ts';
+import { takeRows } from '../models/decoder/take-rows.ts';
+import { type RolloutPrecision, weightSources } from './decode-weights.ts';
+import type { KvCache } from './kv-cache.ts';
+
+/** Runs prompts and single tokens of a batch against a cache; gives logits. */
+export class Decoder {
+  private readonly base: BaseModel;
+  private readonly adapter: LoraAdapter | undefined;
+  private readonly decode: CompiledGraph;
+
+  private constructor(
+    base: BaseModel,
+    { adapter, decode }: { adapter: LoraAdapter | undefined; decode: CompiledGraph },
+  ) {
+    this.base = base;
+    this.adapter = adapter;
+    this.decode = decode;
+  }
+
+  static async create(
+    base: BaseModel,
+    {
+      adapter,
+      precision = 'f32',
+    }: { adapter?: LoraAdapter | undefined; precision?: RolloutPrecision } = {},
+  ): Promise<Decoder> {
+    const source = weightSources[precision](base);
+    const graph = decodeGraph(base.architecture, { source, lora: adapter?.config });
+    return new Decoder(base, { adapter, decode: await compile(graph) });
+  }
+
+  /** Runs whole prompts, puts their keys and values into the given slots, returns the last tokens' logits. */
+  async prefill(
+    prompts: readonly ArrayLike<number>[],
+    slots: readonly number[],
+    cache: KvCache,
+  ): Promise<Tensor<'float32'>> {
+    const batch = new PackedBatch(prompts);
+    cache.reserve(Math.max(...batch.lengths));
+    let hidden = this.base.embed(batch);
+    for await (const { index, outputs } of this.base.runLayers(batch, {
+      adapter: this.adapter,
+      cache: true,
+    })) {
+      hidden = outputs.y as Tensor<'float32'>;
+      this.store(batch, { layer: index, k: outputs.k!, v: outputs.v!, slots, cache });
+    }
+    for (const [i, slot] of slots.entries()) cache.setLength(slot, batch.lengths[i]!);
+    return this.base.logits(takeRows(hidden, batch.lastRows()));
+  }
+
+  /** One new token for each of the first slots of the cache: logits [count, V]. */
+  async step(tokens: Int32Array, cache: KvCache): Promise<Tensor<'float32'>> {
+    const count = tokens.length;
+    const positions = cache.lengths.slice(0, count);
+    cache.reserve(Math.max(...positions) + 1);
+    const { config } = this.base.architecture;
+    const x = this.base.embed({ tokens, positions });
+    const feeds = { x, ...rotationFeeds(config, positions), ...cache.feeds(count) };
+    const { logits, k, v } = await this.decode.run(this.withWeights(feeds));
+    cache.append(count, k!.data as Float32Array, v!.data as Float32Array);
+    return logits as Tensor<'float32'>;
+  }
+
+  async dispose(): Promise<void> {
+    await this.decode.dispose();
+  }
+
+  private store(
+    batch: PackedBatch,
+    {
+      layer,
+      k,
+      v,
+      slots,
+      cache,
+    }: { layer: number; k: Tensor; v: Tensor; slots: readonly number[]; cache: KvCache },
+  ): void {
+    const width = k.shape[1]! * k.shape[2]!;
+    let start = 0;
+    slots.forEach((slot, i) => {
+      const end = start + batch.lengths[i]! * width;
+      const rows = (values: Tensor) => (values.data as Float32Array).subarray(start, end);
+      cache.write(slot, { layer, k: rows(k), v: rows(v) });
+      start = end;
+    });
+  }
+
+  private withWeights(shared: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
+    const feeds: Record<string, Tensor> = {};
+    for (const name of Object.keys(this.decode.inputs)) {
+      feeds[name] = shared[name] ?? this.adapter?.weights.get(name) ?? this.base.weight(name);
+    }
+    return feeds;
+  }
+}

@@ -1,0 +1,33 @@
+import { QUANTIZED_BLOCK } from '../engine/graph/index.ts';
+
+export interface QuantizedWeight {
+  /** [out, blocks, 32]: round(w / scale) + 128. */
+  readonly bytes: Uint8Array;
+  /** [out, blocks]: largest magnitude of the block / 127. */
+  readonly scales: Float32Array;
+}
+
+/** Rounds a weight [out, in] to 8 bits, one scale for 32 neighbours of a row. */
+export function quantize(
+  weight: Float32Array,
+  [out, inner]: readonly [number, number],
+): QuantizedWeight {
+  const blocks = Math.ceil(inner / QUANTIZED_BLOCK);
+  const bytes = new Uint8Array(out * blocks * QUANTIZED_BLOCK).fill(128);
+  const scales = new Float32Array(out * blocks);
+  for (let block = 0; block < out * blocks; block++) {
+    const row = Math.floor(block / blocks);
+    const column = (block % blocks) * QUANTIZED_BLOCK;
+    const start = row * inner + column;
+    const length = Math.min(QUANTIZED_BLOCK, inner - column);
+    let largest = 0;
+    for (let i = 0; i < length; i++) largest = Math.max(largest, Math.abs(weight[start + i]!));
+    if (largest === 0) continue;
+    const scale = Math.fround(largest / 127);
+    scales[block] = scale;
+    const target = block * QUANTIZED_BLOCK;
+    for (let i = 0; i < length; i++)
+      bytes[target + i] = Math.round(weight[start + i]! / scale) + 128;
+  }
+  return { bytes, scales };
+}

@@ -1,0 +1,184 @@
+import type { LoraAdapter, ModuleShapes } from '../../base-setup/lora/lora-adapter.ts';
+import type { Graph } from '../../engine/graph/index.ts';
+import {
+  type CompiledGraph,
+  compile,
+  type Feeds,
+  type Inputs,
+  type Outputs,
+  type Tensor,
+  tensor,
+} from '../../engine/runtime/index.ts';
+import type { Architecture } from './families/index.ts';
+import { logitsGraph, logprobsGraph } from './head-graph.ts';
+import { layerGraph, layerParts } from './layer-graph.ts';
+import type { PackedBatch } from './packed-batch.ts';
+
+export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
+
+export interface LayerRun {
+  readonly index: number;
+  /** What the layer returned: y, and k and v where a cache was asked for. */
+  readonly outputs: Outputs;
+}
+
+/** At most this many logits are held at once. */
+const LOGITS_AT_ONCE = 2 ** 24;
+
+/**
+ * A frozen model: one copy of its weights, fed to every graph. Roles (policy, reference, value,
+ * reward) are adapters and heads over it.
+ */
+export class BaseModel {
+  readonly architecture: Architecture;
+  readonly weights: Weights;
+  private readonly compiled = new Map<string, Promise<CompiledGraph>>();
+
+  constructor(architecture: Architecture, weights: Weights) {
+    this.architecture = architecture;
+    this.weights = weights;
+  }
+
+  /** [out, in] of every linear module of every layer, by full name. */
+  modules(): ModuleShapes {
+    const { family, config } = this.architecture;
+    const shapes = [...layerParts(this.architecture).modules];
+    return new Map(
+      Array.from({ length: config.num_hidden_layers }, (_, index) =>
+        shapes.map(([name, shape]) => [`${family.names.layer(index)}${name}`, shape] as const),
+      ).flat(),
+    );
+  }
+
+  /** Hidden states before the final norm, [M, hidden]. */
+  async hiddenStates(batch: PackedBatch, adapter?: LoraAdapter): Promise<Tensor<'float32'>> {
+    let hidden = this.embed(batch);
+    for await (const { outputs } of this.runLayers(batch, { adapter })) {
+      hidden = outputs.y as Tensor<'float32'>;
+    }
+    return hidden;
+  }
+
+  /** Runs the layers one after the other; the event loop gets a turn between them. */
+  async *runLayers(
+    batch: PackedBatch,
+    { adapter, cache = false }: { adapter?: LoraAdapter | undefined; cache?: boolean } = {},
+  ): AsyncGenerator<LayerRun> {
+    const { config } = this.architecture;
+    const lora = adapter?.config;
+    const layer = await this.compile(`layer ${cache} ${JSON.stringify(lora)}`, () =>
+      layerGraph(this.architecture, { lora, cache }),
+    );
+    const feeds = batch.feeds(config);
+    let x = this.embed(batch);
+    for (let index = 0; index < config.num_hidden_layers; index++) {
+      const outputs = await layer.run(this.layerFeeds(layer, { ...feeds, x }, { index, adapter }));
+      yield { index, outputs };
+      x = outputs.y as Tensor<'float32'>;
+    }
+  }
+
+  /** Logits [rows, V] of some hidden states. */
+  async logits(hidden: Tensor<'float32'>): Promise<Tensor<'float32'>> {
+    const head = await this.compile('logits', () => logitsGraph(this.architecture));
+    const { logits } = await head.run(this.headFeeds(head, { x: hidden }));
+    return logits as Tensor<'float32'>;
+  }
+
+  /** log π of a token after each hidden state, and the entropy there; the logits are never held whole. */
+  async logprobs(
+    hidden: Tensor<'float32'>,
+    tokens: Int32Array,
+    temperature = 1,
+  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
+    const head = await this.compile('logprobs', () => logprobsGraph(this.architecture));
+    const { hidden_size, vocab_size } = this.architecture.config;
+    const logprobs = new Float32Array(tokens.length);
+    const entropies = new Float32Array(tokens.length);
+    const chunk = Math.max(1, Math.floor(LOGITS_AT_ONCE / vocab_size));
+    for (let start = 0; start < tokens.length; start += chunk) {
+      const rows = Math.min(chunk, tokens.length - start);
+      const x = hidden.data.subarray(start * hidden_size, (start + rows) * hidden_size);
+      const outputs = await head.run(
+        this.headFeeds(head, {
+          x: tensor(x, [rows, hidden_size]),
+          tokens: tensor(tokens.subarray(start, start + rows), [rows]),
+          temperature: tensor(Float32Array.of(temperature), []),
+        }),
+      );
+      logprobs.set((outputs.logprob as Tensor<'float32'>).data, start);
+      entropies.set((outputs.entropy as Tensor<'float32'>).data, start);
+    }
+    return { logprobs, entropies };
+  }
+
+  /** A weight by its Hugging Face name. */
+  weight(name: string): Tensor<'float32'> {
+    const weight = this.weights.get(name);
+    if (weight === undefined) throw new Error(`Internal: the model has no weight "${name}"`);
+    return weight;
+  }
+
+  /** The weight of the output head: the embedding's where they are tied. */
+  headWeight(): Tensor<'float32'> {
+    const { family, config } = this.architecture;
+    return this.weight(config.tie_word_embeddings ? family.names.embedding : family.names.head);
+  }
+
+  /** Embeddings of the tokens, with learned positions where the family has them: [M, hidden]. */
+  embed({ tokens, positions }: Pick<PackedBatch, 'tokens' | 'positions'>): Tensor<'float32'> {
+    const { family, config } = this.architecture;
+    const width = config.hidden_size;
+    const table = this.weight(family.names.embedding).data;
+    const x = new Float32Array(tokens.length * width);
+    for (let m = 0; m < tokens.length; m++) {
+      x.set(table.subarray(tokens[m]! * width, (tokens[m]! + 1) * width), m * width);
+    }
+    if (family.names.positions !== undefined) {
+      const places = this.weight(family.names.positions).data;
+      for (let m = 0; m < tokens.length; m++) {
+        const from = positions[m]! * width;
+        for (let i = 0; i < width; i++) x[m * width + i] = x[m * width + i]! + places[from + i]!;
+      }
+    }
+    return tensor(x, [tokens.length, width]);
+  }
+
+  /** A graph compiled once for this model. */
+  compile(key: string, build: () => Graph): Promise<CompiledGraph> {
+    const compiled = this.compiled.get(key) ?? compile(build());
+    this.compiled.set(key, compiled);
+    return compiled;
+  }
+
+  /** Frees every session of this model. */
+  async dispose(): Promise<void> {
+    for (const compiled of this.compiled.values()) await (await compiled).dispose();
+    this.compiled.clear();
+  }
+
+  /** What one layer is fed: the batch's tables, the layer's weights, the adapter's. */
+  layerFeeds(
+    { inputs }: Inputs,
+    shared: Feeds,
+    { index, adapter }: { index: number; adapter?: LoraAdapter | undefined },
+  ): Feeds {
+    const prefix = this.architecture.family.names.layer(index);
+    const feeds: Record<string, Tensor> = {};
+    for (const name of Object.keys(inputs)) {
+      const full = `${prefix}${name}`;
+      feeds[name] = shared[name] ?? adapter?.weights.get(full) ?? this.weight(full);
+    }
+    return feeds;
+  }
+
+  /** What a head is fed besides weights of the model. */
+  headFeeds({ inputs }: Inputs, shared: Feeds): Feeds {
+    const feeds: Record<string, Tensor> = {};
+    for (const name of Object.keys(inputs)) {
+      feeds[name] =
+        shared[name] ?? (name === 'head.weight' ? this.headWeight() : this.weight(name));
+    }
+    return feeds;
+  }
+}

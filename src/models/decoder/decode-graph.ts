@@ -1,0 +1,140 @@
+import type { LoraConfig } from '../../base-setup/lora/lora-config.ts';
+import {
+  add,
+  concat,
+  type Graph,
+  input,
+  linear,
+  makeGraph,
+  matmul,
+  reshape,
+  rope,
+  type Shape,
+  slice,
+  softmax,
+  type Value,
+} from '../../engine/graph/index.ts';
+import type { Architecture } from './families/index.ts';
+import type { HeadValues } from './layer-context.ts';
+import { type ContextOptions, ModuleContext } from './module-context.ts';
+
+/** Where the decode graph takes frozen weights from: fed at run time, or constants of the graph. */
+export interface WeightSource {
+  weight(name: string, shape: Shape): Value;
+  /** x·Wᵀ for a weight [out, in]; a quantised source computes it its own way. */
+  product(x: Value, name: string, out: number): Value;
+}
+
+export interface DecodeGraphOptions {
+  readonly source: WeightSource;
+  readonly lora?: LoraConfig | undefined;
+}
+
+/**
+ * The whole model for one new token of each of M sequences.
+ *
+ * Inputs: x [M, hidden], the tokens' embeddings; caches `k.<layer>` and `v.<layer>` [M, kvHeads, C, D];
+ * `bias` [M, 1, 1, C], 0 where the cache holds a token. Outputs: logits [M, V] and the new rows `k`
+ * and `v`, [layers, M, kvHeads, D]: the cache itself is never copied.
+ */
+export function decodeGraph(architecture: Architecture, options: DecodeGraphOptions): Graph {
+  const { family, config } = architecture;
+  const shared = new Map<string, Value>();
+  const rows: HeadValues[] = [];
+  let x = input('x', ['M', config.hidden_size]);
+  for (let index = 0; index < config.num_hidden_layers; index++) {
+    const context = new DecodeContext(architecture, { ...options, index, shared });
+    x = family.layer(context, x);
+    rows.push(context.rows as HeadValues);
+  }
+  const n = family.finalNorm({ config, weight: options.source.weight.bind(options.source) }, x);
+  const head = config.tie_word_embeddings ? family.names.embedding : family.names.head;
+  return makeGraph({
+    logits: options.source.product(n, head, config.vocab_size),
+    k: stack(rows.map(({ k }) => k)),
+    v: stack(rows.map(({ v }) => v)),
+  });
+}
+
+function stack(rows: readonly Value[]): Value {
+  return concat(
+    rows.map((row) => reshape(row, [1, ...row.shape])),
+    0,
+  );
+}
+
+/** Weights fed under their Hugging Face names. */
+export function fedWeights(): WeightSource {
+  const made = new Map<string, Value>();
+  const weight = (name: string, shape: Shape) => {
+    const value = made.get(name) ?? input(name, shape);
+    made.set(name, value);
+    return value;
+  };
+  return {
+    weight,
+    product: (x, name, out) => linear(x, weight(name, [out, x.shape.at(-1) as number])),
+  };
+}
+
+interface DecodeContextOptions extends DecodeGraphOptions {
+  readonly index: number;
+  readonly shared: Map<string, Value>;
+}
+
+class DecodeContext extends ModuleContext {
+  rows: HeadValues | undefined;
+  private readonly options: DecodeContextOptions;
+  private readonly layerPrefix: string;
+
+  constructor({ family, config }: Architecture, options: DecodeContextOptions) {
+    const layerPrefix = family.names.layer(options.index);
+    super(config, { lora: options.lora, prefix: layerPrefix } satisfies ContextOptions);
+    this.options = options;
+    this.layerPrefix = layerPrefix;
+  }
+
+  override weight(name: string, shape: Shape): Value {
+    return this.options.source.weight(`${this.layerPrefix}${name}`, shape);
+  }
+
+  protected override product(
+    x: Value,
+    module: string,
+    { out, transposed }: { out: number; transposed: boolean },
+  ): Value {
+    if (transposed)
+      return matmul(x, this.weight(`${module}.weight`, [x.shape.at(-1) as number, out]));
+    return this.options.source.product(x, `${this.layerPrefix}${module}.weight`, out);
+  }
+
+  rope(heads: Value): Value {
+    const half = (heads.shape[2] as number) / 2;
+    return rope(heads, this.shared('cos', ['M', half]), this.shared('sin', ['M', half]));
+  }
+
+  /** Attention over the cached keys and the token's own, whose scores stand last. */
+  attend({ q, k, v }: HeadValues): Value {
+    this.rows = { q, k, v };
+    const [, heads, size] = q.shape as [string, number, number];
+    const kvHeads = k.shape[1] as number;
+    const cached = (name: string) =>
+      input(`${name}.${this.options.index}`, ['M', kvHeads, 'C', size]);
+    const own = (rows: Value) => reshape(rows, ['M', kvHeads, 1, size]);
+    const grouped = reshape(q, ['M', kvHeads, heads / kvHeads, size]);
+    const scores = (keys: Value) =>
+      matmul(grouped, keys, { transB: true, alpha: 1 / Math.sqrt(size) });
+    const bias = this.shared('bias', ['M', 1, 1, 'C']);
+    const weights = softmax(concat([add(scores(cached('k')), bias), scores(own(k))]));
+    const past = matmul(slice(weights, { end: 'C' }), cached('v'));
+    const present = matmul(slice(weights, { start: 'C' }), own(v));
+    return reshape(add(past, present), ['M', heads * size]);
+  }
+
+  /** An input that all layers share. */
+  private shared(name: string, shape: Shape): Value {
+    const value = this.options.shared.get(name) ?? input(name, shape);
+    this.options.shared.set(name, value);
+    return value;
+  }
+}

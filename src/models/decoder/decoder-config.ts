@@ -1,0 +1,71 @@
+/** How positions become rotation angles (arXiv:2104.09864), by Hugging Face's names. */
+export interface RopeConfig {
+  readonly rope_theta: number;
+  readonly rope_type: 'default' | 'linear' | 'llama3';
+  readonly factor: number;
+  readonly low_freq_factor: number;
+  readonly high_freq_factor: number;
+  readonly original_max_position_embeddings: number;
+}
+
+/** What every family's config.json comes down to, by Hugging Face's names. */
+export interface DecoderConfig {
+  readonly model_type: string;
+  readonly vocab_size: number;
+  readonly hidden_size: number;
+  readonly intermediate_size: number;
+  readonly num_hidden_layers: number;
+  readonly num_attention_heads: number;
+  readonly num_key_value_heads: number;
+  readonly head_dim: number;
+  readonly norm_eps: number;
+  readonly max_position_embeddings: number;
+  readonly tie_word_embeddings: boolean;
+  readonly attention_bias: boolean;
+  readonly mlp_bias: boolean;
+  /** Absent where positions are learned embeddings. */
+  readonly rope: RopeConfig | undefined;
+}
+
+/** The fields of a config.json, read with a clear error for each that is missing or of another kind. */
+export class ConfigReader {
+  private readonly json: Readonly<Record<string, unknown>>;
+  private readonly source: string;
+
+  constructor(json: Readonly<Record<string, unknown>>, source = 'config.json') {
+    this.json = json;
+    this.source = source;
+  }
+
+  number(key: string, fallback?: number): number {
+    return this.read(key, 'number', fallback);
+  }
+
+  boolean(key: string, fallback?: boolean): boolean {
+    return this.read(key, 'boolean', fallback);
+  }
+
+  string(key: string, fallback?: string): string {
+    return this.read(key, 'string', fallback);
+  }
+
+  /** A nested object, or undefined where it is absent or null. */
+  object(key: string): ConfigReader | undefined {
+    const value = this.json[key];
+    if (value === undefined || value === null) return undefined;
+    if (typeof value !== 'object') throw this.wrong(key, 'an object');
+    return new ConfigReader(value as Record<string, unknown>, `${this.source} "${key}"`);
+  }
+
+  private read<T extends number | boolean | string>(key: string, kind: string, fallback?: T): T {
+    const value = this.json[key] ?? fallback;
+    if (typeof value !== kind) throw this.wrong(key, `a ${kind}`);
+    return value as T;
+  }
+
+  wrong(key: string, rule: string): TypeError {
+    const value = this.json[key];
+    const got = value === undefined ? 'nothing' : JSON.stringify(value);
+    return new TypeError(`Cannot read ${this.source}: "${key}" must be ${rule}, got ${got}`);
+  }
+}

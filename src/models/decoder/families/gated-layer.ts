@@ -1,0 +1,119 @@
+import { add, mul, reshape, rmsNorm, silu, type Value } from '../../../engine/graph/index.ts';
+import type { ConfigReader, DecoderConfig, RopeConfig } from '../decoder-config.ts';
+import type { LayerContext, WeightContext } from '../layer-context.ts';
+import type { FamilyNames } from './family.ts';
+
+/** Names that Llama brought and Qwen kept. */
+export const llamaNames: FamilyNames = {
+  embedding: 'model.embed_tokens.weight',
+  layer: (index) => `model.layers.${index}.`,
+  finalNorm: 'model.norm',
+  head: 'lm_head.weight',
+};
+
+/** Fields that Llama's and Qwen's config.json share. */
+export function configureGated(json: ConfigReader): DecoderConfig {
+  const hidden_size = json.number('hidden_size');
+  const num_attention_heads = json.number('num_attention_heads');
+  return {
+    model_type: json.string('model_type'),
+    vocab_size: json.number('vocab_size'),
+    hidden_size,
+    intermediate_size: json.number('intermediate_size'),
+    num_hidden_layers: json.number('num_hidden_layers'),
+    num_attention_heads,
+    num_key_value_heads: json.number('num_key_value_heads', num_attention_heads),
+    head_dim: json.number('head_dim', hidden_size / num_attention_heads),
+    norm_eps: json.number('rms_norm_eps', 1e-6),
+    max_position_embeddings: json.number('max_position_embeddings', 2048),
+    tie_word_embeddings: json.boolean('tie_word_embeddings', false),
+    attention_bias: json.boolean('attention_bias', false),
+    mlp_bias: json.boolean('mlp_bias', false),
+    rope: configureRope(json),
+  };
+}
+
+/** A config.json as Llama's and Qwen's are, for transformers' class of that name. */
+export function describeGated(config: DecoderConfig, architecture: string) {
+  const { norm_eps, rope, ...fields } = config;
+  const { rope_theta = 10_000, rope_type = 'default', ...scaling } = rope ?? {};
+  return {
+    architectures: [architecture],
+    ...fields,
+    hidden_act: 'silu',
+    rms_norm_eps: norm_eps,
+    rope_theta,
+    rope_scaling: rope_type === 'default' ? null : { rope_type, ...scaling },
+  };
+}
+
+function configureRope(json: ConfigReader): RopeConfig {
+  const nested = json.object('rope_parameters') ?? json.object('rope_scaling');
+  const number = (key: string, fallback: number) => nested?.number(key, fallback) ?? fallback;
+  const type = nested?.string('rope_type', nested.string('type', 'default')) ?? 'default';
+  if (type !== 'default' && type !== 'linear' && type !== 'llama3') {
+    throw nested?.wrong('rope_type', 'default, linear or llama3');
+  }
+  return {
+    rope_theta: number('rope_theta', json.number('rope_theta', 10_000)),
+    rope_type: type,
+    factor: number('factor', 1),
+    low_freq_factor: number('low_freq_factor', 1),
+    high_freq_factor: number('high_freq_factor', 4),
+    original_max_position_embeddings: number('original_max_position_embeddings', 8192),
+  };
+}
+
+export function rmsNormOf(context: WeightContext, x: Value, module: string): Value {
+  const weight = context.weight(`${module}.weight`, x.shape.slice(-1));
+  return rmsNorm(x, weight, context.config.norm_eps);
+}
+
+export interface GatedLayerOptions {
+  /** Biases of the q, k and v projections. */
+  readonly qkvBias: boolean;
+  /** RMSNorm of each query and key head before the rotation. */
+  readonly qkNorm: boolean;
+}
+
+/**
+ * The layer of Llama and Qwen: h = x + o(attention(norm(x))), y = h + down(silu(gate(n))·up(n))
+ * with n = norm(h).
+ */
+export function gatedLayer(context: LayerContext, x: Value, options: GatedLayerOptions): Value {
+  const { hidden_size, intermediate_size, mlp_bias, attention_bias } = context.config;
+  const mixed = selfAttention(context, rmsNormOf(context, x, 'input_layernorm'), options);
+  const h = add(
+    x,
+    context.linear(mixed, 'self_attn.o_proj', { out: hidden_size, bias: attention_bias }),
+  );
+  const n = rmsNormOf(context, h, 'post_attention_layernorm');
+  const wide = { out: intermediate_size, bias: mlp_bias };
+  const gated = mul(
+    silu(context.linear(n, 'mlp.gate_proj', wide)),
+    context.linear(n, 'mlp.up_proj', wide),
+  );
+  return add(h, context.linear(gated, 'mlp.down_proj', { out: hidden_size, bias: mlp_bias }));
+}
+
+function selfAttention(
+  context: LayerContext,
+  n: Value,
+  { qkvBias, qkNorm }: GatedLayerOptions,
+): Value {
+  const { num_attention_heads, num_key_value_heads, head_dim } = context.config;
+  const heads = (name: string, count: number) => {
+    const module = `self_attn.${name}_proj`;
+    const wide = context.linear(n, module, { out: count * head_dim, bias: qkvBias });
+    return reshape(wide, [wide.shape[0] as string, count, head_dim]);
+  };
+  const rotated = (name: string, count: number) => {
+    const split = heads(name, count);
+    return context.rope(qkNorm ? rmsNormOf(context, split, `self_attn.${name}_norm`) : split);
+  };
+  return context.attend({
+    q: rotated('q', num_attention_heads),
+    k: rotated('k', num_key_value_heads),
+    v: heads('v', num_key_value_heads),
+  });
+}

@@ -1,0 +1,27 @@
+import { ConfigReader, type DecoderConfig } from '../decoder-config.ts';
+import type { Family } from './family.ts';
+import { gpt2 } from './gpt2.ts';
+import { llama } from './llama.ts';
+import { qwen2 } from './qwen2.ts';
+import { qwen3 } from './qwen3.ts';
+
+/** Families by `model_type`. Adding one is a file beside these and a line here. */
+const families: Readonly<Record<string, Family>> = { qwen3, qwen2, llama, gpt2 };
+
+export interface Architecture {
+  readonly family: Family;
+  readonly config: DecoderConfig;
+}
+
+/** Finds the family of a config.json and reads it. */
+export function readArchitecture(
+  json: Readonly<Record<string, unknown>>,
+  source = 'config.json',
+): Architecture {
+  const reader = new ConfigReader(json, source);
+  const family = families[reader.string('model_type')];
+  if (family === undefined) {
+    throw reader.wrong('model_type', `one of ${Object.keys(families).join(', ')}`);
+  }
+  return { family, config: family.configure(reader) };
+}

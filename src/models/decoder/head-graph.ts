@@ -1,0 +1,46 @@
+import {
+  div,
+  type Graph,
+  input,
+  linear,
+  makeGraph,
+  reshape,
+  tokenLogprobs,
+  type Value,
+} from '../../engine/graph/index.ts';
+import type { Architecture } from './families/index.ts';
+
+/** Final norm and output head: hidden states x [M, hidden] to logits [M, V]. */
+export function logitsGraph(architecture: Architecture): Graph {
+  return makeGraph({ logits: logitsOf(architecture, hiddenRows(architecture)) });
+}
+
+/** Log-probabilities of given tokens and entropies, at a temperature: [M] each. */
+export function logprobsGraph(architecture: Architecture): Graph {
+  const logits = logitsOf(architecture, hiddenRows(architecture));
+  const scaled = div(logits, input('temperature', []));
+  const { logprob, entropy } = tokenLogprobs(scaled, input('tokens', ['M'], 'int32'));
+  return makeGraph({ logprob, entropy });
+}
+
+/** Final norm and a scalar head, as value and reward models have it: [M]. */
+export function scalarGraph(architecture: Architecture): Graph {
+  const { hidden_size } = architecture.config;
+  const x = normed(architecture, hiddenRows(architecture));
+  const score = linear(x, input('score.weight', [1, hidden_size]));
+  return makeGraph({ score: reshape(score, ['M']) });
+}
+
+/** The head's weight is fed as `head.weight`: a tied model feeds its embedding. */
+export function logitsOf(architecture: Architecture, x: Value): Value {
+  const { vocab_size, hidden_size } = architecture.config;
+  return linear(normed(architecture, x), input('head.weight', [vocab_size, hidden_size]));
+}
+
+function hiddenRows({ config }: Architecture): Value {
+  return input('x', ['M', config.hidden_size]);
+}
+
+function normed({ family, config }: Architecture, x: Value): Value {
+  return family.finalNorm({ config, weight: (name, shape) => input(name, shape) }, x);
+}

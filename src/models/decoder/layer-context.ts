@@ -1,0 +1,35 @@
+import type { Shape, Value } from '../../engine/graph/index.ts';
+import type { DecoderConfig } from './decoder-config.ts';
+
+export interface LinearOptions {
+  readonly out: number;
+  readonly bias?: boolean;
+  /** GPT-2 keeps its weights as [in, out]. */
+  readonly transposed?: boolean;
+}
+
+/** Query, key and value heads of packed tokens, [M, heads, D]. */
+export interface HeadValues {
+  readonly q: Value;
+  readonly k: Value;
+  readonly v: Value;
+}
+
+/** Sizes and frozen weights, by their Hugging Face names. */
+export interface WeightContext {
+  readonly config: DecoderConfig;
+  weight(name: string, shape: Shape): Value;
+}
+
+/**
+ * What a family builds a layer with. Training, prefill and decoding give it different meanings:
+ * weights may be fed, constant or quantised, attention may be over a padded batch or a cache.
+ */
+export interface LayerContext extends WeightContext {
+  /** y = x·Wᵀ + b of a module, with its adapter if it has one. */
+  linear(x: Value, module: string, options: LinearOptions): Value;
+  /** Rotates heads [M, heads, D] by their positions. */
+  rope(heads: Value): Value;
+  /** Causal attention: [M, heads·D]. */
+  attend(heads: HeadValues): Value;
+}

@@ -1,0 +1,82 @@
+import { isTarget, type LoraConfig, loraScaling } from '../../base-setup/lora/lora-config.ts';
+import {
+  add,
+  input,
+  linear,
+  loraDelta,
+  matmul,
+  type Shape,
+  type Value,
+} from '../../engine/graph/index.ts';
+import type { DecoderConfig } from './decoder-config.ts';
+import type { HeadValues, LayerContext, LinearOptions } from './layer-context.ts';
+
+export interface ContextOptions {
+  readonly lora?: LoraConfig | undefined;
+  /** Stands before the names of weights, modules and adapters. */
+  readonly prefix?: string;
+}
+
+/** Weights and modules as graph inputs; what attention and positions mean is left to subclasses. */
+export abstract class ModuleContext implements LayerContext {
+  readonly config: DecoderConfig;
+  /** [out, in] of every linear module that was built. */
+  readonly modules = new Map<string, readonly [number, number]>();
+  /** Shape of every frozen weight that was used. */
+  readonly weights = new Map<string, Shape>();
+  private readonly lora: LoraConfig | undefined;
+  private readonly prefix: string;
+  private readonly made = new Map<string, Value>();
+
+  constructor(config: DecoderConfig, { lora, prefix = '' }: ContextOptions = {}) {
+    this.config = config;
+    this.lora = lora;
+    this.prefix = prefix;
+  }
+
+  abstract rope(heads: Value): Value;
+  abstract attend(heads: HeadValues): Value;
+
+  weight(name: string, shape: Shape): Value {
+    this.weights.set(`${this.prefix}${name}`, shape);
+    return this.input(`${this.prefix}${name}`, shape);
+  }
+
+  linear(
+    x: Value,
+    module: string,
+    { out, bias = false, transposed = false }: LinearOptions,
+  ): Value {
+    const inner = x.shape.at(-1) as number;
+    this.modules.set(`${this.prefix}${module}`, [out, inner]);
+    let y = this.product(x, module, { out, transposed });
+    if (isTarget(module, this.lora)) y = add(y, this.adapter(x, module, out));
+    return bias ? add(y, this.weight(`${module}.bias`, [out])) : y;
+  }
+
+  protected product(
+    x: Value,
+    module: string,
+    { out, transposed }: { out: number; transposed: boolean },
+  ): Value {
+    const inner = x.shape.at(-1) as number;
+    const weight = this.weight(`${module}.weight`, transposed ? [inner, out] : [out, inner]);
+    return transposed ? matmul(x, weight) : linear(x, weight);
+  }
+
+  private adapter(x: Value, module: string, out: number): Value {
+    const lora = this.lora as LoraConfig;
+    return loraDelta(x, {
+      a: this.input(`${this.prefix}${module}.lora_A.weight`, [lora.r, x.shape.at(-1) as number]),
+      b: this.input(`${this.prefix}${module}.lora_B.weight`, [out, lora.r]),
+      scaling: loraScaling(lora),
+    });
+  }
+
+  /** An input of the graph; asking twice gives the same value. */
+  protected input(name: string, shape: Shape, dtype: 'float32' | 'int32' = 'float32'): Value {
+    const value = this.made.get(name) ?? input(name, shape, dtype);
+    this.made.set(name, value);
+    return value;
+  }
+}

@@ -1,0 +1,115 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { causalBias, packingTables } from './packing.ts';
+
+const heads = fc.integer({ min: 1, max: 4 });
+/** Lengths of sequences, at least one of which has a token. */
+const lengths = fc
+  .array(fc.integer({ min: 0, max: 6 }), { minLength: 1, maxLength: 6 })
+  .filter((all) => all.some((length) => length > 0));
+
+/** A number for each token and head: sequence, position, head. */
+const label = (b: number, t: number, h: number) => b * 10_000 + t * 100 + h;
+
+/** Every token's labels, sequence after sequence, the heads of a token side by side. */
+function packedLabels(all: readonly number[], headCount: number): number[] {
+  return all
+    .flatMap((length, b) =>
+      Array.from({ length }, (_, t) => Array.from({ length: headCount }, (_, h) => label(b, t, h))),
+    )
+    .flat();
+}
+
+const gather = <T>(rows: readonly T[], index: Int32Array): (T | undefined)[] =>
+  Array.from(index, (row) => rows[row]);
+
+describe('packingTables()', () => {
+  test('leads tokens of two sequences to their places and back', () => {
+    // Tokens a b c | d, two heads: padded [B=2, heads=2, T=3].
+    const { unpack, pack } = packingTables([3, 1], 2);
+    expect([...unpack]).toEqual([0, 2, 4, 1, 3, 5, 6, 0, 0, 7, 1, 1]);
+    expect([...pack]).toEqual([0, 3, 1, 4, 2, 5, 6, 9]);
+  });
+
+  test('puts head h of token t of sequence b at [b, h, t]', () => {
+    fc.assert(
+      fc.property(lengths, heads, (all, headCount) => {
+        const longest = Math.max(...all);
+        const padded = gather(packedLabels(all, headCount), packingTables(all, headCount).unpack);
+        expect(padded).toHaveLength(all.length * headCount * longest);
+        all.forEach((length, b) => {
+          for (let h = 0; h < headCount; h++) {
+            for (let t = 0; t < length; t++) {
+              expect(padded[(b * headCount + h) * longest + t]).toBe(label(b, t, h));
+            }
+          }
+        });
+      }),
+    );
+  });
+
+  test('pack after unpack changes nothing', () => {
+    fc.assert(
+      fc.property(lengths, heads, (all, headCount) => {
+        const { unpack, pack } = packingTables(all, headCount);
+        const packed = packedLabels(all, headCount);
+        expect(gather(gather(packed, unpack), pack)).toEqual(packed);
+      }),
+    );
+  });
+
+  test('pack reads no padding, and each other place once', () => {
+    fc.assert(
+      fc.property(lengths, heads, (all, headCount) => {
+        const longest = Math.max(...all);
+        const { pack } = packingTables(all, headCount);
+        const real = all.flatMap((length, b) =>
+          Array.from({ length: headCount * longest }, (_, i) => b * headCount * longest + i).filter(
+            (place) => place % longest < length,
+          ),
+        );
+        expect([...pack].sort((a, b) => a - b)).toEqual(real);
+      }),
+    );
+  });
+
+  test('padding holds a token’s row of the same head, so that it can be computed with', () => {
+    fc.assert(
+      fc.property(lengths, heads, (all, headCount) => {
+        const longest = Math.max(...all);
+        const padded = gather(packedLabels(all, headCount), packingTables(all, headCount).unpack);
+        padded.forEach((found, place) => {
+          const head = Math.floor(place / longest) % headCount;
+          expect((found ?? Number.NaN) % 100).toBe(head);
+        });
+      }),
+    );
+  });
+
+  test('of equal lengths have no padding: unpack after pack changes nothing too', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5 }), heads, (length, headCount) => {
+        const { unpack, pack } = packingTables([length, length, length], headCount);
+        const places = Array.from(unpack, (_, place) => place);
+        expect(gather(gather(places, pack), unpack)).toEqual(places);
+      }),
+    );
+  });
+});
+
+describe('causalBias()', () => {
+  const hidden = Math.fround(-1e9);
+
+  test('lets a token see itself and what came before', () => {
+    expect([...causalBias(1, 3)]).toEqual([0, hidden, hidden, 0, 0, hidden, 0, 0, 0]);
+  });
+
+  test('is the same for every sequence', () => {
+    const one = [...causalBias(1, 4)];
+    expect([...causalBias(3, 4)]).toEqual([...one, ...one, ...one]);
+  });
+
+  test('hides nothing from a single token', () => {
+    expect([...causalBias(2, 1)]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,97 @@
+import { mkdir, readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LoraAdapter } from '../../base-setup/lora/lora-adapter.ts';
+import { writeAtomically } from '../../base-setup/safetensors/atomic-file.ts';
+import {
+  type FloatDtype,
+  type NamedTensor,
+  writeShardedSafetensors,
+} from '../../base-setup/safetensors/index.ts';
+import { statIfThere } from '../../base-setup/safetensors/open-weights.ts';
+import type { BaseModel } from './base-model.ts';
+import { type ConfigJson, makeConfigJson, makeGenerationJson } from './config-json.ts';
+import { mergedWeights } from './merge-adapter.ts';
+
+export interface SaveModelOptions {
+  /** Merged into the weights as they are written; the model itself stays as it is. */
+  readonly adapter?: LoraAdapter | undefined;
+  /** The folder that the model was loaded from, whose config and tokenizer are taken over. */
+  readonly source?: string | undefined;
+  /** Fields of config.json that go before those of the source, such as `eos_token_id`. */
+  readonly config?: ConfigJson;
+  /** F32 by default. */
+  readonly dtype?: FloatDtype;
+  /** Bytes of weights in a file, 5 GB by default. */
+  readonly maxShardBytes?: number;
+}
+
+const tokenizerFiles = [
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'added_tokens.json',
+  'chat_template.jinja',
+  'chat_template.json',
+  'vocab.json',
+  'merges.txt',
+  'tokenizer.model',
+] as const;
+
+/** Writes a model as a Hugging Face folder. The weights are put in place last.
+ *  @example
+ *  const { base, folder: source } = await loadModel('Qwen/Qwen3-0.6B');
+ *  await saveModel('my-model', base, { adapter, source, dtype: 'BF16' }); */
+export async function saveModel(
+  folder: string,
+  base: BaseModel,
+  options: SaveModelOptions = {},
+): Promise<void> {
+  const { source, dtype = 'F32', config = {} } = options;
+  await mkdir(folder, { recursive: true });
+  if (source !== undefined) await expectOtherFolder(folder, source);
+  const json = await makeConfigJson(base.architecture, { source, dtype, config });
+  await writeJson(join(folder, 'config.json'), json);
+  const copied = source === undefined ? [] : await copyFiles(source, folder);
+  if (!copied.includes('generation_config.json')) {
+    await writeJson(join(folder, 'generation_config.json'), makeGenerationJson(json));
+  }
+  await writeShardedSafetensors(folder, {
+    dtype,
+    tensors: [...base.weights].map(([name, { shape }]) => ({ name, shape })),
+    stream: streamWeights(base, options.adapter),
+    ...(options.maxShardBytes !== undefined && { maxShardBytes: options.maxShardBytes }),
+  });
+}
+
+async function* streamWeights(
+  base: BaseModel,
+  adapter: LoraAdapter | undefined,
+): AsyncGenerator<NamedTensor> {
+  for await (const [name, { shape, data }] of mergedWeights(base, adapter)) {
+    yield { name, shape, data };
+  }
+}
+
+/** A model's own folder is not written to: were it interrupted, nothing whole would be left. */
+async function expectOtherFolder(folder: string, source: string): Promise<void> {
+  if ((await realpath(folder)) !== (await realpath(source))) return;
+  throw new Error(
+    `Cannot save the model to ${folder}: it must be another folder than the one it was loaded from, got the same`,
+  );
+}
+
+/** Copies what the source has besides its weights and config; gives the files' names. */
+async function copyFiles(source: string, folder: string): Promise<readonly string[]> {
+  const copied: string[] = [];
+  for (const name of ['generation_config.json', ...tokenizerFiles]) {
+    const file = join(source, name);
+    if ((await statIfThere(file)) === undefined) continue;
+    await writeAtomically(join(folder, name), await readFile(file));
+    copied.push(name);
+  }
+  return copied;
+}
+
+async function writeJson(path: string, json: ConfigJson): Promise<void> {
+  await writeAtomically(path, `${JSON.stringify(json, undefined, 2)}\n`);
+}

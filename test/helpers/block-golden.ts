@@ -1,0 +1,66 @@
+import type { LoraConfig } from '../../src/base-setup/lora/lora-config.ts';
+import type { Graph } from '../../src/engine/graph/index.ts';
+import type { Tensor } from '../../src/engine/runtime/index.ts';
+import { tensor } from '../../src/engine/runtime/index.ts';
+import { readArchitecture } from '../../src/models/decoder/families/index.ts';
+import { layerGraph } from '../../src/models/decoder/layer-graph.ts';
+import { causalBias, packingTables, realPlaces } from '../../src/models/decoder/packing.ts';
+import { readSafetensors } from './runtime-safetensors.ts';
+
+export type Tensors = Readonly<Record<string, Tensor>>;
+
+/** Sizes of the layer, as in its config.json. */
+interface BlockConfig {
+  readonly hidden_size: number;
+  readonly num_attention_heads: number;
+  readonly num_key_value_heads: number;
+}
+
+interface BlockGolden {
+  readonly config: BlockConfig;
+  readonly lora: LoraConfig;
+  readonly lengths: readonly number[];
+  /** Inputs, weights, y, d(y) and the gradients, by their names in the graph. */
+  readonly tensors: Readonly<Record<string, Tensor<'float32'>>>;
+}
+
+/** A Qwen3 decoder layer of transformers with LoRA of PEFT, by tools/oracle/models/make_block_golden.py. */
+export function readBlockGolden(): BlockGolden {
+  const file = new URL('../fixtures/models/qwen3-block.safetensors', import.meta.url);
+  const { about, tensors } = readSafetensors(file);
+  return { ...JSON.parse(about), tensors };
+}
+
+/** Attention bias and index tables for sequences of these lengths. */
+export function layoutFeeds(config: BlockConfig, lengths: readonly number[]): Tensors {
+  const batch = lengths.length;
+  const longest = Math.max(...lengths);
+  const total = lengths.reduce((a, b) => a + b);
+  const tables = (name: string, heads: number) => {
+    const { unpack, pack } = packingTables(lengths, heads);
+    return {
+      [`unpack.${name}`]: tensor(unpack, [batch, heads, longest]),
+      [`pack.${name}`]: tensor(pack, [total, heads]),
+    };
+  };
+  return {
+    bias: tensor(causalBias(batch, longest), [batch, 1, longest, longest]),
+    real: tensor(realPlaces(lengths), [batch, 1, longest, 1]),
+    ...tables('q', config.num_attention_heads),
+    ...tables('kv', config.num_key_value_heads),
+  };
+}
+
+/** The graph of the golden's layer. */
+export function buildLayer(config: BlockConfig, lora?: LoraConfig): Graph {
+  return layerGraph(goldenArchitecture(config), { lora });
+}
+
+export function goldenArchitecture(config: BlockConfig) {
+  return readArchitecture({
+    ...config,
+    model_type: 'qwen3',
+    vocab_size: 1,
+    num_hidden_layers: 1,
+  });
+}

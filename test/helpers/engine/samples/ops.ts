@@ -1,0 +1,23 @@
+import type * as fc from 'fast-check';
+import type { OpName } from '../../../../src/engine/graph/ops/index.ts';
+import { elementwiseSamples } from './elementwise.ts';
+import { fusedSamples } from './fused.ts';
+import { gatherSamples } from './gather.ts';
+import { layoutSamples, reduction } from './layout.ts';
+import { matmulSamples } from './matmul.ts';
+import type { Sample } from './sample.ts';
+
+/** Samples of every op, or the remark that it stops gradients: a new op does not compile without. */
+export const opSamples: { readonly [K in OpName]: fc.Arbitrary<Sample> | 'no gradient' } = {
+  input: 'no gradient',
+  constant: 'no gradient',
+  ...elementwiseSamples,
+  matmul: matmulSamples,
+  quantizedMatmul: 'no gradient',
+  sum: reduction('normal'),
+  maxOf: reduction('distinct'),
+  count: 'no gradient',
+  ...layoutSamples,
+  ...gatherSamples,
+  ...fusedSamples,
+};

@@ -1,0 +1,55 @@
+import { type Dim, evaluateDim, type Shape } from '../../../../src/engine/graph/dim.ts';
+import type { DType } from '../../../../src/engine/graph/value.ts';
+
+/** How the elements of an input are drawn, and its dtype. */
+export const dtypeOfDraw = {
+  normal: 'float32',
+  positive: 'float32',
+  /** ½ to 2, of either sign. */
+  nonzero: 'float32',
+  /** Multiples of ¼: at least ⅛ from every `offGrid` number. */
+  grid: 'float32',
+  offGrid: 'float32',
+  /** Different numbers, at least ⅛ apart, in random order. */
+  distinct: 'float32',
+  /** 0, or 1/(1 − p) with p = ¼. */
+  dropoutMask: 'float32',
+  /** Hides any keys but the first. */
+  paddingBias: 'float32',
+  /** Hides the keys after a query's own. */
+  causalBias: 'float32',
+  condition: 'bool',
+  /** Below the input's bound. */
+  index: 'int32',
+  /** A permutation and its inverse: they agree within one run. */
+  permutation: 'int32',
+  inverse: 'int32',
+} as const satisfies Record<string, DType>;
+
+export type Draw = keyof typeof dtypeOfDraw;
+
+/** One input of a sample: its shape, and how its elements are drawn. */
+export interface SampleInput {
+  readonly shape: Shape;
+  readonly draw: Draw;
+  /** Indices are drawn below this size. */
+  readonly bound?: Dim;
+  /** No gradient is asked for. */
+  readonly fixed?: boolean;
+}
+
+/** What a function of the graph is called with: plain data, so that a counterexample prints. */
+export interface Sample {
+  readonly inputs: Readonly<Record<string, SampleInput>>;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+/** One run of a compiled sample. */
+export interface SampleRun {
+  readonly seed: number;
+  readonly sizes: Readonly<Record<string, number>>;
+}
+
+export function resolve(dim: Dim, sizes: SampleRun['sizes']): number {
+  return evaluateDim(dim, (symbol) => sizes[symbol] ?? Number.NaN);
+}
