@@ -1,9 +1,15 @@
 import { parseArgs } from 'node:util';
 import { benchBlock } from './block.ts';
+import { benchDecode } from './decode.ts';
+import { benchMemory } from './memory.ts';
+import { benchPrefill } from './prefill.ts';
 
 /** A benchmark prints nothing itself: it returns the numbers, one JSON object. */
 const benchmarks: Readonly<Record<string, () => Promise<object>>> = {
   block: benchBlock,
+  decode: benchDecode,
+  prefill: benchPrefill,
+  memory: benchMemory,
 };
 
 const { positionals, values } = parseArgs({

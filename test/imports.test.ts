@@ -74,7 +74,7 @@ test('an import against the arrows is reported', async () => {
     'src/engine/optim/adamw.ts -> src/engine/graph/value.ts',
     'src/engine/runtime/run.ts -> src/config/model.ts',
     'src/index.ts -> src/cli/train.ts',
-    'src/models/policy.ts -> src/generation/sampler.ts',
+    'src/models/decoder/layer.ts -> src/generation/sampler.ts',
     'src/ppo-trainer/trainer.ts -> src/cli/train.ts',
     'src/ppo-trainer/trainer.ts -> src/run/resume.ts',
     'src/run/resume.ts -> src/dashboard/server.ts',

@@ -20,7 +20,7 @@ export function dimMul(a: Dim, b: Dim): Dim {
   const product: Polynomial = new Map();
   for (const [m, x] of parse(a)) {
     for (const [n, y] of parse(b)) {
-      accumulate(product, [...symbolsOf(m), ...symbolsOf(n)].sort().join('*'), x * y);
+      accumulate(product, [...factorsOf(m), ...factorsOf(n)].sort().join('*'), x * y);
     }
   }
   return format(product);
@@ -39,7 +39,7 @@ export function evaluateDim(dim: Dim, bind: (symbol: string) => number): number 
   if (typeof dim === 'number') return dim;
   let total = 0;
   for (const [monomial, coefficient] of parse(dim)) {
-    total += symbolsOf(monomial).reduce((product, symbol) => product * bind(symbol), coefficient);
+    total += factorsOf(monomial).reduce((product, symbol) => product * bind(symbol), coefficient);
   }
   return total;
 }
@@ -53,8 +53,13 @@ export interface Term {
 export function termsOf(dim: Dim): Term[] {
   return [...parse(dim)].map(([monomial, coefficient]) => ({
     coefficient,
-    symbols: symbolsOf(monomial),
+    symbols: factorsOf(monomial),
   }));
+}
+
+/** The symbols in a size. */
+export function symbolsOf(dim: Dim): string[] {
+  return termsOf(dim).flatMap(({ symbols }) => symbols);
 }
 
 /** True for a bare symbol, which a feed's shape can bind. */
@@ -103,14 +108,14 @@ function format(polynomial: Polynomial): Dim {
     const magnitude = Math.abs(coefficient);
     const factors = [
       ...(magnitude === 1 && monomial !== '' ? [] : [magnitude]),
-      ...symbolsOf(monomial),
+      ...factorsOf(monomial),
     ];
     return (coefficient < 0 ? '-' : '+') + factors.join('*');
   });
   return text.join('').replace(/^\+/, '');
 }
 
-function symbolsOf(monomial: string): string[] {
+function factorsOf(monomial: string): string[] {
   return monomial === '' ? [] : monomial.split('*');
 }
 

@@ -8,6 +8,7 @@ import { type GradOptions, grad, type SaveList } from './grad.ts';
 import { type Graph, makeGraph } from './graph.ts';
 import { exp, mul } from './ops/elementwise.ts';
 import { broadcastTo, reshape } from './ops/layout.ts';
+import { sum } from './ops/reduce.ts';
 import { constant, input } from './ops/source.ts';
 import { print } from './print.ts';
 import { formatType } from './value.ts';
@@ -159,3 +160,11 @@ function expectSavedToMeet({ forward, backward }: { forward: Graph; backward: Gr
   expect(given.length).toBeGreaterThan(0);
   expect(saved(typesOf(backward.inputs)).sort()).toEqual(given.sort());
 }
+
+test('a backward graph whose sizes only the inputs know is given one of them', async () => {
+  const graph = makeGraph({ y: sum(input('x', ['M', 2])) });
+  const { backward } = grad(graph, { of: ['y'], wrt: ['x'], save: 'none' });
+  expect(Object.keys(backward.inputs)).toEqual(['x']);
+  const x = floats([1, 2, 3, 4, 5, 6], [3, 2]);
+  expect(await runGraph(backward, { x })).toEqual({ 'd(x)': [1, 1, 1, 1, 1, 1] });
+});

@@ -105,10 +105,12 @@ function cut(
   graph: Graph,
   { gradients, wrt, save }: { gradients: readonly Value[]; wrt: readonly string[]; save: SaveList },
 ): GradGraphs {
-  const forwardValues = new Set(topologicalOrder(Object.values(graph.outputs)));
+  const order = topologicalOrder(Object.values(graph.outputs));
+  const forwardValues = new Set(order);
+  const products = keptProducts(order);
   const saved = new Map<Value, Value>();
   const replaced = substitute(gradients, (value) => {
-    if (!forwardValues.has(value) || !isSaved(value, save)) return undefined;
+    if (!forwardValues.has(value) || !isSaved(value, { save, products })) return undefined;
     const existing = saved.get(value);
     if (existing !== undefined) return existing;
     const stand = input(`saved(${saved.size})`, value.shape, value.dtype);
@@ -120,24 +122,31 @@ function cut(
     Object.fromEntries(wrt.map((name, i) => [gradientName(name), values[i] as Value]));
   return {
     forward: makeGraph({ ...graph.outputs, ...Object.fromEntries(savedOutputs) }),
-    backward: makeGraph(named(replaced)),
+    backward: makeGraph(named(replaced), graph.inputs),
     joint: makeGraph({ ...graph.outputs, ...named(gradients) }),
   };
 }
 
 const sources = new Set(['input', 'constant']);
 const views = new Set(['reshape', 'broadcastTo', 'cast', 'count']);
-function isSaved(value: Value, save: SaveList): boolean {
+function isSaved(
+  value: Value,
+  { save, products }: { save: SaveList; products: ReadonlySet<Value> },
+): boolean {
   if (save === 'none' || sources.has(value.op.name)) return false;
-  if (save === 'all') return !views.has(value.op.name);
-  return isKeptProduct(value);
+  return save === 'all' ? !views.has(value.op.name) : products.has(value);
 }
 
 /**
- * A product with a weight, or a sum that continues one (LoRA, bias, residual): the sum is what later
+ * Products with a weight, and sums that continue one (LoRA, bias, residual): the sum is what later
  * ops read. Attention scores, whose last axis is a length, grow with its square and are not kept.
  */
-function isKeptProduct(value: Value): boolean {
-  if (value.op.name === 'add') return value.inputs.some(isKeptProduct);
-  return value.op.name === 'matmul' && typeof value.shape.at(-1) === 'number';
+function keptProducts(order: readonly Value[]): ReadonlySet<Value> {
+  const kept = new Set<Value>();
+  for (const value of order) {
+    const continues = value.op.name === 'add' && value.inputs.some((operand) => kept.has(operand));
+    const isProduct = value.op.name === 'matmul' && typeof value.shape.at(-1) === 'number';
+    if (continues || isProduct) kept.add(value);
+  }
+  return kept;
 }

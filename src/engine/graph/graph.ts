@@ -1,4 +1,4 @@
-import { sameShape } from './dim.ts';
+import { sameShape, symbolsOf } from './dim.ts';
 import { formatType, type Value } from './value.ts';
 
 /** A program: named inputs to named outputs. What no output needs is not part of it. */
@@ -7,16 +7,28 @@ export interface Graph {
   readonly outputs: Readonly<Record<string, Value>>;
 }
 
-/** Makes the graph that computes the outputs; its inputs are those which they reach. */
-export function makeGraph(outputs: Readonly<Record<string, Value>>): Graph {
+/**
+ * Makes the graph that computes the outputs; its inputs are those which they reach. A symbol that
+ * none of these has as an axis is bound by one of the `binders`, which then is an input too.
+ */
+export function makeGraph(
+  outputs: Readonly<Record<string, Value>>,
+  binders: Readonly<Record<string, Value>> = {},
+): Graph {
   const inputs: Record<string, Value> = {};
-  for (const value of topologicalOrder(Object.values(outputs))) {
+  const order = topologicalOrder(Object.values(outputs));
+  for (const value of order) {
     if (value.op.name !== 'input') continue;
     const name = inputName(value);
     if (inputs[name] !== undefined) {
       throw new Error(`Cannot make a graph: two different inputs are named "${name}"`);
     }
     inputs[name] = value;
+  }
+  for (const symbol of new Set(order.flatMap(({ shape }) => shape.flatMap(symbolsOf)))) {
+    const binds = ([, { shape }]: [string, Value]) => shape.includes(symbol);
+    const binder = Object.entries(binders).find(binds);
+    if (!Object.entries(inputs).some(binds) && binder) inputs[binder[0]] = binder[1];
   }
   const graph = { inputs, outputs };
   check(graph);

@@ -32,7 +32,8 @@ export interface Node<I extends readonly Value[], A extends Attributes> {
  * An operation: its name, its type rule and its gradient rule.
  *
  * `vjp` gives the cotangent of each input from the output's cotangent `dy` (null: none flows there).
- * An op without it stops gradients: its output is integer, boolean or piecewise constant.
+ * An op without it stops gradients: its output is integer, boolean or piecewise constant, or it
+ * serves decoding alone.
  * A cotangent may still have the broadcast shape: `grad` sums it down to the input's.
  */
 export interface Op<

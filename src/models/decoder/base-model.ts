@@ -131,11 +131,13 @@ export class BaseModel {
     const width = config.hidden_size;
     const table = this.weight(family.names.embedding).data;
     const x = new Float32Array(tokens.length * width);
+    expectBelow(tokens, config.vocab_size, 'tokens must be below the vocabulary of');
     for (let m = 0; m < tokens.length; m++) {
       x.set(table.subarray(tokens[m]! * width, (tokens[m]! + 1) * width), m * width);
     }
     if (family.names.positions !== undefined) {
       const places = this.weight(family.names.positions).data;
+      expectBelow(positions, config.max_position_embeddings, 'positions must be below');
       for (let m = 0; m < tokens.length; m++) {
         const from = positions[m]! * width;
         for (let i = 0; i < width; i++) x[m * width + i] = x[m * width + i]! + places[from + i]!;
@@ -181,4 +183,10 @@ export class BaseModel {
     }
     return feeds;
   }
+}
+
+function expectBelow(ids: Int32Array, end: number, rule: string): void {
+  const wrong = ids.find((id) => id < 0 || id >= end);
+  if (wrong === undefined) return;
+  throw new RangeError(`Cannot embed the tokens: ${rule} ${end}, got ${wrong}`);
 }

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { FloatDtype } from '../../base-setup/safetensors/index.ts';
-import type { DecoderConfig } from './decoder-config.ts';
 import { type Architecture, readArchitecture } from './families/index.ts';
 
 export type ConfigJson = Readonly<Record<string, unknown>>;
@@ -21,6 +20,9 @@ const torchNames: Readonly<Record<FloatDtype, string>> = {
   F16: 'float16',
 };
 
+/** Without these transformers takes ids of its own: 50256 for GPT-2, 1 and 2 for Llama. */
+const noTokens = { bos_token_id: null, eos_token_id: null, pad_token_id: null };
+
 /** The config.json of a language model with these weights. */
 export async function makeConfigJson(
   architecture: Architecture,
@@ -28,34 +30,30 @@ export async function makeConfigJson(
 ): Promise<ConfigJson> {
   const own = architecture.family.describe(architecture.config);
   const file = source === undefined ? 'config.json' : join(source, 'config.json');
-  const given: ConfigJson = source === undefined ? own : JSON.parse(await readFile(file, 'utf8'));
-  // Old versions of transformers know only torch_dtype, and all read it.
-  const key = 'dtype' in given ? 'dtype' : 'torch_dtype';
-  const json = {
-    ...given,
-    ...config,
-    architectures: own.architectures,
-    [key]: torchNames[dtype],
-  };
-  expectSameModel(readArchitecture(json, file).config, { saved: architecture.config, file });
+  const given: ConfigJson =
+    source === undefined ? { ...noTokens, ...own } : JSON.parse(await readFile(file, 'utf8'));
+  // Old versions of transformers know only torch_dtype, and new ones read it too.
+  const keys = 'dtype' in given ? ['dtype'] : ['torch_dtype'];
+  if ('torch_dtype' in given) keys.push('torch_dtype');
+  const dtypes = Object.fromEntries(keys.map((key) => [key, torchNames[dtype]]));
+  const json = { ...given, ...config, architectures: own.architectures, ...dtypes };
+  const read = readArchitecture(json, file);
+  expectSameModel(read.family.describe(read.config), { own, file });
   return json;
 }
 
-function expectSameModel(
-  described: DecoderConfig,
-  { saved, file }: { saved: DecoderConfig; file: string },
-): void {
-  for (const key of Object.keys(saved) as (keyof DecoderConfig)[]) {
-    if (isDeepStrictEqual(described[key], saved[key])) continue;
+function expectSameModel(read: ConfigJson, { own, file }: { own: ConfigJson; file: string }): void {
+  for (const key of Object.keys(own)) {
+    if (isDeepStrictEqual(read[key], own[key])) continue;
     throw new Error(
-      `Cannot save the model with ${file}: its ${key} must be ${JSON.stringify(saved[key])} as in the model, got ${JSON.stringify(described[key])}`,
+      `Cannot save the model with ${file}: "${key}" must be ${JSON.stringify(own[key])} as in the model, got ${JSON.stringify(read[key])}`,
     );
   }
 }
 
 /** The generation_config.json that transformers makes of a config.json. */
 export function makeGenerationJson(config: ConfigJson): ConfigJson {
-  const ids = ['bos_token_id', 'eos_token_id', 'pad_token_id'].filter(
+  const ids = Object.keys(noTokens).filter(
     (key) => config[key] !== undefined && config[key] !== null,
   );
   return {

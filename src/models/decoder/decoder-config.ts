@@ -41,6 +41,19 @@ export class ConfigReader {
     return this.read(key, 'number', fallback);
   }
 
+  /** A whole number ≥ 1. */
+  size(key: string, fallback?: number): number {
+    const value = this.number(key, fallback);
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw this.wrong(key, 'a whole number ≥ 1', value);
+    return value;
+  }
+
+  /** Refuses what would change the computation: the field must be absent or the value we compute with. */
+  expect(key: string, value: boolean | string): void {
+    if ((this.json[key] ?? value) !== value) throw this.wrong(key, JSON.stringify(value));
+  }
+
   boolean(key: string, fallback?: boolean): boolean {
     return this.read(key, 'boolean', fallback);
   }
@@ -63,8 +76,7 @@ export class ConfigReader {
     return value as T;
   }
 
-  wrong(key: string, rule: string): TypeError {
-    const value = this.json[key];
+  wrong(key: string, rule: string, value = this.json[key]): TypeError {
     const got = value === undefined ? 'nothing' : JSON.stringify(value);
     return new TypeError(`Cannot read ${this.source}: "${key}" must be ${rule}, got ${got}`);
   }

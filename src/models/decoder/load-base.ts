@@ -10,13 +10,17 @@ import { weightShapes } from './weight-shapes.ts';
 export async function readConfig(folder: string): Promise<Architecture> {
   const file = join(folder, 'config.json');
   const text = await readFile(file, 'utf8');
-  let json: Record<string, unknown>;
+  let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (error) {
     throw new SyntaxError(`Cannot read ${file}: it must be JSON (${(error as Error).message})`);
   }
-  return readArchitecture(json, file);
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    const got = Array.isArray(json) ? 'an array' : JSON.stringify(json);
+    throw new TypeError(`Cannot read ${file}: it must be an object, got ${got}`);
+  }
+  return readArchitecture(json as Record<string, unknown>, file);
 }
 
 /**

@@ -87,7 +87,10 @@ async function runFloats(compiled: CompiledGraph, feeds: Floats): Promise<Floats
 }
 
 /** c for each output: 1 where the joint graph sets it itself, else random. */
-function drawCotangents(outputs: Floats, { joint, run }: { joint: Inputs; run: SampleRun }): Floats {
+function drawCotangents(
+  outputs: Floats,
+  { joint, run }: { joint: Inputs; run: SampleRun },
+): Floats {
   const drawn = Object.entries(outputs).map(([name, { shape }]) => {
     const cotangent = gradientName(name);
     const ones = { dtype: 'float32', shape, data: Float32Array.of(1) };

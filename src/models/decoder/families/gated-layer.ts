@@ -13,19 +13,26 @@ export const llamaNames: FamilyNames = {
 
 /** Fields that Llama's and Qwen's config.json share. */
 export function configureGated(json: ConfigReader): DecoderConfig {
-  const hidden_size = json.number('hidden_size');
-  const num_attention_heads = json.number('num_attention_heads');
+  json.expect('hidden_act', 'silu');
+  json.expect('use_sliding_window', false);
+  const hidden_size = json.size('hidden_size');
+  const num_attention_heads = json.size('num_attention_heads');
+  const num_key_value_heads = json.size('num_key_value_heads', num_attention_heads);
+  if (num_attention_heads % num_key_value_heads !== 0) {
+    const rule = `a divisor of num_attention_heads, ${num_attention_heads}`;
+    throw json.wrong('num_key_value_heads', rule);
+  }
   return {
     model_type: json.string('model_type'),
-    vocab_size: json.number('vocab_size'),
+    vocab_size: json.size('vocab_size'),
     hidden_size,
-    intermediate_size: json.number('intermediate_size'),
-    num_hidden_layers: json.number('num_hidden_layers'),
+    intermediate_size: json.size('intermediate_size'),
+    num_hidden_layers: json.size('num_hidden_layers'),
     num_attention_heads,
-    num_key_value_heads: json.number('num_key_value_heads', num_attention_heads),
-    head_dim: json.number('head_dim', hidden_size / num_attention_heads),
+    num_key_value_heads,
+    head_dim: json.size('head_dim', hidden_size / num_attention_heads),
     norm_eps: json.number('rms_norm_eps', 1e-6),
-    max_position_embeddings: json.number('max_position_embeddings', 2048),
+    max_position_embeddings: json.size('max_position_embeddings', 2048),
     tie_word_embeddings: json.boolean('tie_word_embeddings', false),
     attention_bias: json.boolean('attention_bias', false),
     mlp_bias: json.boolean('mlp_bias', false),
@@ -36,31 +43,38 @@ export function configureGated(json: ConfigReader): DecoderConfig {
 /** A config.json as Llama's and Qwen's are, for transformers' class of that name. */
 export function describeGated(config: DecoderConfig, architecture: string) {
   const { norm_eps, rope, ...fields } = config;
-  const { rope_theta = 10_000, rope_type = 'default', ...scaling } = rope ?? {};
   return {
     architectures: [architecture],
     ...fields,
     hidden_act: 'silu',
     rms_norm_eps: norm_eps,
-    rope_theta,
-    rope_scaling: rope_type === 'default' ? null : { rope_type, ...scaling },
+    rope_theta: rope?.rope_theta,
+    rope_scaling: rope === undefined ? null : describeScaling(rope),
   };
 }
 
+function describeScaling({ rope_theta, ...scaling }: RopeConfig) {
+  const { rope_type, factor } = scaling;
+  if (rope_type === 'default') return null;
+  return rope_type === 'linear' ? { rope_type, factor } : scaling;
+}
+
 function configureRope(json: ConfigReader): RopeConfig {
-  const nested = json.object('rope_parameters') ?? json.object('rope_scaling');
-  const number = (key: string, fallback: number) => nested?.number(key, fallback) ?? fallback;
-  const type = nested?.string('rope_type', nested.string('type', 'default')) ?? 'default';
+  const nested = json.object('rope_parameters') ?? json.object('rope_scaling') ?? json;
+  // Older files say `type`.
+  const type = nested.string('rope_type', nested.string('type', 'default'));
   if (type !== 'default' && type !== 'linear' && type !== 'llama3') {
-    throw nested?.wrong('rope_type', 'default, linear or llama3');
+    throw nested.wrong('rope_type', 'default, linear or llama3', type);
   }
+  const needed = (key: string, types: readonly string[], unused: number) =>
+    types.includes(type) ? nested.number(key) : unused;
   return {
-    rope_theta: number('rope_theta', json.number('rope_theta', 10_000)),
+    rope_theta: nested.number('rope_theta', json.number('rope_theta', 10_000)),
     rope_type: type,
-    factor: number('factor', 1),
-    low_freq_factor: number('low_freq_factor', 1),
-    high_freq_factor: number('high_freq_factor', 4),
-    original_max_position_embeddings: number('original_max_position_embeddings', 8192),
+    factor: needed('factor', ['linear', 'llama3'], 1),
+    low_freq_factor: needed('low_freq_factor', ['llama3'], 1),
+    high_freq_factor: needed('high_freq_factor', ['llama3'], 4),
+    original_max_position_embeddings: needed('original_max_position_embeddings', ['llama3'], 8192),
   };
 }
 

@@ -19,19 +19,24 @@ export const gpt2: Family = {
     head: 'lm_head.weight',
   },
   configure(json) {
-    const hidden_size = json.number('n_embd');
-    const heads = json.number('n_head');
+    json.expect('activation_function', 'gelu_new');
+    json.expect('scale_attn_weights', true);
+    json.expect('scale_attn_by_inverse_layer_idx', false);
+    const hidden_size = json.size('n_embd');
+    const heads = json.size('n_head');
+    if (hidden_size % heads !== 0)
+      throw json.wrong('n_head', `a divisor of n_embd, ${hidden_size}`);
     return {
       model_type: json.string('model_type'),
-      vocab_size: json.number('vocab_size'),
+      vocab_size: json.size('vocab_size'),
       hidden_size,
-      intermediate_size: json.number('n_inner', 4 * hidden_size),
-      num_hidden_layers: json.number('n_layer'),
+      intermediate_size: json.size('n_inner', 4 * hidden_size),
+      num_hidden_layers: json.size('n_layer'),
       num_attention_heads: heads,
       num_key_value_heads: heads,
       head_dim: hidden_size / heads,
       norm_eps: json.number('layer_norm_epsilon', 1e-5),
-      max_position_embeddings: json.number('n_positions', 1024),
+      max_position_embeddings: json.size('n_positions', 1024),
       tie_word_embeddings: json.boolean('tie_word_embeddings', true),
       attention_bias: true,
       mlp_bias: true,

@@ -19,7 +19,8 @@ export function readArchitecture(
   source = 'config.json',
 ): Architecture {
   const reader = new ConfigReader(json, source);
-  const family = families[reader.string('model_type')];
+  const type = reader.string('model_type');
+  const family = Object.hasOwn(families, type) ? families[type] : undefined;
   if (family === undefined) {
     throw reader.wrong('model_type', `one of ${Object.keys(families).join(', ')}`);
   }

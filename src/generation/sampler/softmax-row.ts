@@ -1,0 +1,115 @@
+import { expOfNonPositive } from './exp.ts';
+
+const blockLength = 256;
+
+/** softmax(x/τ) over one row of scores, kept as the sums of blocks of 256 weights.
+ *  w_i = e^((x_i − max)/τ);  p_i = w_i / Σw;  sums in float64, in order of i */
+export class SoftmaxRow {
+  scores: Float32Array = new Float32Array(0);
+  /** The largest score. */
+  max = -Infinity;
+  /** Σw: at least 1. */
+  total = 0;
+  /** 1/τ. */
+  private scale = 1;
+  private blockCount = 0;
+  private maxima = new Float32Array(0);
+  private sums = new Float64Array(0);
+
+  /** Measures a row; it must stay as it is until the next one is loaded. */
+  load(scores: Float32Array, temperature: number): this {
+    this.scores = scores;
+    // 1/τ overflows for the smallest τ, and 0 · ∞ is not a number.
+    this.scale = Math.min(1 / temperature, Number.MAX_VALUE);
+    this.blockCount = Math.ceil(scores.length / blockLength);
+    if (this.sums.length < this.blockCount) {
+      this.maxima = new Float32Array(this.blockCount);
+      this.sums = new Float64Array(this.blockCount);
+    }
+    this.findMaxima();
+    this.sumWeights();
+    if (!(this.total > 0)) throw describeBadLogits(scores);
+    return this;
+  }
+
+  /** w_i of any score of this row. */
+  weightOf(score: number): number {
+    return expOfNonPositive((score - this.max) * this.scale);
+  }
+
+  /** log p_i */
+  logprobOf(index: number): number {
+    return (this.scores[index]! - this.max) * this.scale - Math.log(this.total);
+  }
+
+  /** The score of a given weight. */
+  scoreOf(weight: number): number {
+    return this.max + Math.log(weight) / this.scale;
+  }
+
+  /** The first index at which w_0 + … + w_i exceeds uniform · Σw: the inverse CDF in order of index.
+   *  Never one whose weight is 0. */
+  indexAt(uniform: number): number {
+    const target = uniform * this.total;
+    let block = 0;
+    let before = 0;
+    while (before + this.sums[block]! <= target) before += this.sums[block++]!;
+    let index = block * blockLength;
+    // Summed as in sumWeights(), so that the block's end reaches what its sum promised.
+    let inBlock = this.weightOf(this.scores[index]!);
+    while (before + inBlock <= target) inBlock += this.weightOf(this.scores[++index]!);
+    return index;
+  }
+
+  /** A score that at least k scores reach: the k-th largest of the blocks' maxima, if there are k. */
+  boundOfTop(k: number): number {
+    if (k > this.blockCount) return -Infinity;
+    return this.maxima.subarray(0, this.blockCount).sort()[this.blockCount - k]!;
+  }
+
+  private findMaxima(): void {
+    const { scores } = this;
+    this.max = -Infinity;
+    for (let block = 0; block < this.blockCount; block++) {
+      const end = Math.min((block + 1) * blockLength, scores.length);
+      let max = -Infinity;
+      for (let i = block * blockLength; i < end; i++) if (scores[i]! > max) max = scores[i]!;
+      this.maxima[block] = max;
+      if (max > this.max) this.max = max;
+    }
+  }
+
+  private sumWeights(): void {
+    const { scores, max, scale } = this;
+    this.total = 0;
+    for (let block = 0; block < this.blockCount; block++) {
+      const end = Math.min((block + 1) * blockLength, scores.length);
+      let sum = 0;
+      for (let i = block * blockLength; i < end; i++) {
+        sum += expOfNonPositive((scores[i]! - max) * scale);
+      }
+      this.sums[block] = sum;
+      this.total += sum;
+    }
+  }
+}
+
+function describeBadLogits(logits: Float32Array): RangeError {
+  const count = (isBad: (logit: number) => boolean) => logits.filter(isBad).length;
+  const notNumbers = count(Number.isNaN);
+  const infinite = count((logit) => logit === Infinity);
+  const remedy = 'compile the graph with checkNumerics to find the source';
+  if (notNumbers > 0) {
+    return new RangeError(
+      `Cannot sample: logits must be numbers, got NaN in ${notNumbers} of ${logits.length}; ${remedy}`,
+    );
+  }
+  if (infinite > 0) {
+    return new RangeError(
+      `Cannot sample: logits must be below Infinity, got ${infinite} of ${logits.length} equal to it; ${remedy}`,
+    );
+  }
+  return new RangeError(
+    `Cannot sample: at least one logit must be finite, got none of ${logits.length}; leave a token unmasked`,
+  );
+}

@@ -1,0 +1,34 @@
+import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
+import type { RolloutPrecision } from '../generation/decode-weights.ts';
+import type { GenerationOptions } from '../generation/generation-options.ts';
+import { Generator, type Prompt } from '../generation/generator.ts';
+import type { GeneratedText } from '../generation/sequence.ts';
+import type { RoleOptions } from './role-model.ts';
+import { SFTModel } from './sft-model.ts';
+
+export interface PolicyOptions extends RoleOptions {
+  readonly tokenizer: Tokenizer;
+  readonly precision?: RolloutPrecision;
+  /** Texts that are generated at once. */
+  readonly batchSize?: number;
+}
+
+/** The model that PPO trains. */
+export class PolicyModel extends SFTModel {
+  readonly generator: Generator;
+
+  constructor(options: PolicyOptions) {
+    super(options);
+    this.generator = new Generator(options);
+  }
+
+  /** Texts by the current policy: a change of the adapter shows in the next call. */
+  generate(prompts: readonly Prompt[], options: GenerationOptions = {}): Promise<GeneratedText[]> {
+    return this.generator.generate(prompts, options);
+  }
+
+  /** Frees the decoder's session. */
+  async dispose(): Promise<void> {
+    await this.generator.dispose();
+  }
+}

@@ -1,0 +1,62 @@
+import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import type { Tensor } from '../engine/runtime/index.ts';
+import type { BaseModel } from './decoder/base-model.ts';
+import { PackedBatch } from './decoder/packed-batch.ts';
+import { takeRows } from './decoder/take-rows.ts';
+import { groupByTokens, type TokenBatch } from './token-batch.ts';
+
+export interface RoleOptions {
+  readonly base: BaseModel;
+  /** What makes this role differ from the base; none for the reference. */
+  readonly adapter?: LoraAdapter | undefined;
+}
+
+/** Sequences that ran together. */
+export interface RoleRun {
+  readonly sequences: TokenBatch;
+  /** Hidden states before the final norm, [M, hidden]. */
+  readonly hidden: Tensor<'float32'>;
+  /** Row of each sequence's first token. */
+  readonly starts: readonly number[];
+}
+
+/** A role of the shared base: an adapter, and in subclasses a head. */
+export class RoleModel {
+  readonly base: BaseModel;
+  readonly adapter: LoraAdapter | undefined;
+
+  constructor({ base, adapter }: RoleOptions) {
+    this.base = base;
+    this.adapter = adapter;
+  }
+
+  /** Hidden states of all sequences, a group at a time. */
+  protected async *runs(sequences: TokenBatch): AsyncGenerator<RoleRun> {
+    for (const { start, end } of groupByTokens(sequences)) {
+      const group = sequences.slice(start, end);
+      const hidden = await this.base.hiddenStates(new PackedBatch(group), this.adapter);
+      const starts = group.map((_, i) =>
+        group.slice(0, i).reduce((sum, { length }) => sum + length, 0),
+      );
+      yield { sequences: group, hidden, starts };
+    }
+  }
+
+  /** Hidden states of the states before each response token: those at its place − 1. */
+  protected async *responseRuns(
+    prompts: TokenBatch,
+    responses: TokenBatch,
+  ): AsyncGenerator<{ hidden: Tensor<'float32'>; responses: TokenBatch }> {
+    const whole = prompts.map((prompt, i) => [...Array.from(prompt), ...Array.from(responses[i]!)]);
+    let done = 0;
+    for await (const { sequences, hidden, starts } of this.runs(whole)) {
+      const group = responses.slice(done, done + sequences.length);
+      const rows = group.flatMap((response, i) => {
+        const first = starts[i]! + prompts[done + i]!.length - 1;
+        return Array.from({ length: response.length }, (_, t) => first + t);
+      });
+      done += sequences.length;
+      yield { hidden: takeRows(hidden, rows), responses: group };
+    }
+  }
+}

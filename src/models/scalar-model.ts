@@ -1,0 +1,40 @@
+import { randomStream } from '../engine/random/index.ts';
+import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { scalarGraph } from './decoder/head-graph.ts';
+import { RoleModel, type RoleOptions } from './role-model.ts';
+
+export interface ScalarModelOptions extends RoleOptions {
+  /** Weight of the head, [1, hidden]. */
+  readonly head: Tensor<'float32'>;
+}
+
+/** A role with one number for each token. */
+export class ScalarModel extends RoleModel {
+  readonly head: Tensor<'float32'>;
+
+  constructor(options: ScalarModelOptions) {
+    super(options);
+    this.head = options.head;
+  }
+
+  /** The head's number at each hidden state. */
+  protected async scores(hidden: Tensor<'float32'>): Promise<Float32Array> {
+    const graph = await this.base.compile('scalar', () => scalarGraph(this.base.architecture));
+    const feeds = this.base.headFeeds(graph, { x: hidden, 'score.weight': this.head });
+    const { score } = await graph.run(feeds);
+    return score!.data as Float32Array;
+  }
+}
+
+/** A value head starts at 0: every state is worth nothing yet. */
+export function zeroHead(hiddenSize: number): Tensor<'float32'> {
+  return tensor(new Float32Array(hiddenSize), [1, hiddenSize]);
+}
+
+/** A reward head starts as N(0, 1/(d + 1)) (arXiv:2009.01325). */
+export function randomHead(hiddenSize: number, seed = 0): Tensor<'float32'> {
+  const random = randomStream(seed, 'reward head');
+  const deviation = 1 / Math.sqrt(hiddenSize + 1);
+  const weight = Float32Array.from({ length: hiddenSize }, () => deviation * random.normal());
+  return tensor(weight, [1, hiddenSize]);
+}

@@ -1,0 +1,51 @@
+import type { Tensor } from '../engine/runtime/index.ts';
+import { takeRows } from './decoder/take-rows.ts';
+import { RoleModel } from './role-model.ts';
+import { cutInto, realTokens, type TokenBatch } from './token-batch.ts';
+
+export interface ModelOutput {
+  /** Of each sequence, [length, V]. */
+  readonly logits: readonly Tensor<'float32'>[];
+}
+
+/** Values of each response's tokens. */
+export interface ResponseLogprobs {
+  readonly logprobs: readonly Float32Array[];
+  /** Entropy of the distribution that each token was drawn from. */
+  readonly entropies: readonly Float32Array[];
+}
+
+/** A language model: the supervised fine-tuned one, which is also PPO's reference. */
+export class SFTModel extends RoleModel {
+  /** Logits after every token. */
+  async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<ModelOutput> {
+    const logits: Tensor<'float32'>[] = [];
+    for await (const { sequences, hidden, starts } of this.runs(
+      realTokens(inputIds, attentionMask),
+    )) {
+      for (const [i, { length }] of sequences.entries()) {
+        const rows = Array.from({ length }, (_, t) => starts[i]! + t);
+        logits.push(await this.base.logits(takeRows(hidden, rows)));
+      }
+    }
+    return { logits };
+  }
+
+  /** log π(response token | prompt, earlier tokens) at a temperature; the head runs on responses only. */
+  async logprobs(
+    prompts: TokenBatch,
+    responses: TokenBatch,
+    { temperature = 1 }: { temperature?: number } = {},
+  ): Promise<ResponseLogprobs> {
+    const logprobs: Float32Array[] = [];
+    const entropies: Float32Array[] = [];
+    for await (const { hidden, responses: group } of this.responseRuns(prompts, responses)) {
+      const tokens = Int32Array.from(group.flatMap((response) => Array.from(response)));
+      const values = await this.base.logprobs(hidden, tokens, temperature);
+      const lengths = group.map(({ length }) => length);
+      logprobs.push(...cutInto(values.logprobs, lengths));
+      entropies.push(...cutInto(values.entropies, lengths));
+    }
+    return { logprobs, entropies };
+  }
+}

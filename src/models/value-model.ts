@@ -1,0 +1,25 @@
+import { ScalarModel } from './scalar-model.ts';
+import { cutInto, realTokens, type TokenBatch } from './token-batch.ts';
+
+/** V(s): the reward that is still to come. */
+export class ValueModel extends ScalarModel {
+  /** The value after every token of each sequence. */
+  async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<Float32Array[]> {
+    const values: Float32Array[] = [];
+    for await (const { sequences, hidden } of this.runs(realTokens(inputIds, attentionMask))) {
+      const lengths = sequences.map(({ length }) => length);
+      values.push(...cutInto(await this.scores(hidden), lengths));
+    }
+    return values;
+  }
+
+  /** The value of the state before each response token. */
+  async values(prompts: TokenBatch, responses: TokenBatch): Promise<Float32Array[]> {
+    const values: Float32Array[] = [];
+    for await (const { hidden, responses: group } of this.responseRuns(prompts, responses)) {
+      const lengths = group.map(({ length }) => length);
+      values.push(...cutInto(await this.scores(hidden), lengths));
+    }
+    return values;
+  }
+}

@@ -1,0 +1,63 @@
+import { Tokenizer } from '../../src/base-setup/tokenizer/index.ts';
+import type { BaseModel } from '../../src/models/decoder/base-model.ts';
+import { createModel } from '../../src/models/decoder/create-model.ts';
+import { readArchitecture } from '../../src/models/decoder/families/index.ts';
+
+const VOCABULARY = 60;
+
+/** A random Qwen3 of two layers whose logits vary enough to make texts. */
+export function tinyModel(seed = 0): BaseModel {
+  const architecture = readArchitecture({
+    model_type: 'qwen3',
+    vocab_size: VOCABULARY,
+    hidden_size: 32,
+    intermediate_size: 48,
+    num_hidden_layers: 2,
+    num_attention_heads: 4,
+    num_key_value_heads: 2,
+    head_dim: 8,
+    max_position_embeddings: 96,
+    tie_word_embeddings: true,
+  });
+  const base = createModel(architecture, seed);
+  for (const { data, shape } of base.weights.values()) {
+    if (shape.length > 1) for (let i = 0; i < data.length; i++) data[i] = data[i]! * 15;
+  }
+  return base;
+}
+
+/** Words of one letter or two, split at spaces; the last token ends a text. */
+export function tinyTokenizer(): Tokenizer {
+  const letters = 'abcdefghijklmnopqrstuvwxyz';
+  const words = [...letters, ...[...letters].map((letter) => `${letter}x`)].slice(
+    0,
+    VOCABULARY - 8,
+  );
+  const tokens = ['<unk>', '<pad>', ...words, '<eos>'];
+  const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
+  const special = (content: string) => ({
+    id: vocab[content]!,
+    content,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
+    special: true,
+  });
+  const tokenizer = {
+    version: '1.0',
+    added_tokens: ['<unk>', '<pad>', '<eos>'].map(special),
+    normalizer: null,
+    pre_tokenizer: { type: 'WhitespaceSplit' },
+    post_processor: null,
+    decoder: null,
+    model: { type: 'WordLevel', vocab, unk_token: '<unk>' },
+  };
+  return new Tokenizer({
+    tokenizer,
+    config: { eos_token: '<eos>', pad_token: '<pad>', unk_token: '<unk>' },
+    model: {},
+    generation: {},
+    chatTemplate: undefined,
+  });
+}

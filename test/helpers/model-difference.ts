@@ -1,0 +1,25 @@
+type Numbers = ArrayLike<number>;
+
+/** Largest |a − b| of two lists of rows; NaN where a NaN stands, an error where sizes differ. */
+export function largestDifference(a: readonly Numbers[], b: readonly Numbers[]): number {
+  expectEqualSizes('rows', a, b);
+  return a.reduce((largest, row, i) => {
+    const other = b[i] as Numbers;
+    expectEqualSizes(`elements of row ${i}`, row, other);
+    return Array.from(row).reduce(
+      (most, value, j) => Math.max(most, Math.abs(value - (other[j] as number))),
+      largest,
+    );
+  }, 0);
+}
+
+/** Largest |a − b| by the largest |b|: what is left of float32 after sums in another order. */
+export function relativeDifference(a: readonly Numbers[], b: readonly Numbers[]): number {
+  const zeros = b.map(({ length }) => new Float32Array(length));
+  return largestDifference(a, b) / largestDifference(b, zeros);
+}
+
+function expectEqualSizes(what: string, a: Numbers | readonly Numbers[], b: typeof a): void {
+  if (a.length === b.length) return;
+  throw new RangeError(`Cannot compare ${a.length} with ${b.length} ${what}`);
+}

@@ -1,0 +1,85 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
+import type { BaseModel } from '../../src/models/decoder/base-model.ts';
+import { loadBase, readConfig } from '../../src/models/decoder/load-base.ts';
+
+/** What transformers computes for one sequence. */
+export interface GoldenSequence {
+  readonly ids: readonly number[];
+  /** Places whose logits are given. */
+  readonly rows: readonly number[];
+  readonly logits: readonly (readonly number[])[];
+  readonly at: readonly {
+    readonly temperature: number;
+    /** Of tokens 1, 2, …, each given those before it. */
+    readonly logprobs: readonly number[];
+    /** After every token. */
+    readonly entropies: readonly number[];
+  }[];
+}
+
+export interface GoldenGreedy {
+  readonly prompt: readonly number[];
+  readonly ids: readonly number[];
+}
+
+interface Golden {
+  readonly sequences: readonly GoldenSequence[];
+  readonly greedy: readonly GoldenGreedy[];
+}
+
+const families = fileURLToPath(new URL('../fixtures/families', import.meta.url));
+
+/** Tiny models of every family, by tools/oracle/families/make_goldens.py. */
+export const fixtureNames: readonly string[] = readdirSync(families);
+
+export function fixtureFolder(name: string): string {
+  return join(families, name);
+}
+
+export function readGolden(name: string): Golden {
+  return JSON.parse(readFileSync(join(fixtureFolder(name), 'golden.json'), 'utf8'));
+}
+
+/** What transformers computes for one prompt of the real model. */
+export interface StoryCase {
+  readonly prompt: string;
+  readonly prompt_ids: readonly number[];
+  /** Prompt and continuation. */
+  readonly greedy_ids: readonly number[];
+  readonly token_logprobs: readonly number[];
+  readonly entropy: readonly number[];
+  readonly last_logits_first16: readonly number[];
+}
+
+/** A real model that lies beside the repository, where it does. */
+export const storiesFolder = fileURLToPath(
+  new URL('../../../shared/assets/stories15M-hf', import.meta.url),
+);
+
+export const storiesAreThere = existsSync(join(storiesFolder, 'golden.json'));
+
+/** Name of the tests with the real model; says why they are skipped. */
+export const storiesTitle = storiesAreThere
+  ? 'stories15M'
+  : `stories15M (skipped: ${storiesFolder} is not there)`;
+
+export function readStories(): readonly StoryCase[] {
+  return JSON.parse(readFileSync(join(storiesFolder, 'golden.json'), 'utf8')).cases;
+}
+
+export async function loadFolder(folder: string): Promise<BaseModel> {
+  return loadBase(folder, await readConfig(folder));
+}
+
+/** The model of a folder, for the tests of the surrounding `describe`. */
+export function useModel(folder: string): { readonly base: BaseModel } {
+  const model: { base?: BaseModel } = {};
+  beforeAll(async () => {
+    model.base = await loadFolder(folder);
+  });
+  afterAll(() => model.base?.dispose());
+  return model as { readonly base: BaseModel };
+}

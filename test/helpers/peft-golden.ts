@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import type { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
+import { type PeftAdapter, readAdapter } from '../../src/base-setup/lora/peft-reader.ts';
+import type { Tensor } from '../../src/engine/runtime/index.ts';
+import type { BaseModel } from '../../src/models/decoder/base-model.ts';
+import { loadBase, readConfig } from '../../src/models/decoder/load-base.ts';
+import { PackedBatch } from '../../src/models/decoder/packed-batch.ts';
+import { readSafetensors } from './runtime-safetensors.ts';
+
+export const peftFamilies = ['qwen3', 'llama', 'gpt2'] as const;
+
+export type PeftFamily = (typeof peftFamilies)[number];
+
+/** A folder of test/fixtures/peft, which tools/oracle/peft/make_goldens.py makes. */
+export function peftFolder(family: PeftFamily, name: 'base' | 'adapter' | 'reward'): string {
+  return fileURLToPath(new URL(`../fixtures/peft/${family}/${name}`, import.meta.url));
+}
+
+interface PeftGolden extends PeftAdapter {
+  readonly base: BaseModel;
+  readonly sequences: readonly (readonly number[])[];
+  /** `base`, `adapter` and `merged`: logits of all tokens, one sequence after the other. */
+  readonly expected: Readonly<Record<string, Tensor<'float32'>>>;
+}
+
+/** A tiny model, an adapter that PEFT saved, and what transformers and PEFT compute with them. */
+export async function readPeftGolden(
+  family: PeftFamily,
+  name: 'adapter' | 'reward' = 'adapter',
+): Promise<PeftGolden> {
+  const base = await openModel(peftFolder(family, 'base'));
+  const file = new URL(`../fixtures/peft/${family}/expected.safetensors`, import.meta.url);
+  const { about, tensors } = readSafetensors(file);
+  const peft = await readAdapter(peftFolder(family, name), base.modules());
+  return { ...peft, base, sequences: JSON.parse(about).sequences, expected: tensors };
+}
+
+/** A model without its tokenizer. */
+export async function openModel(folder: string): Promise<BaseModel> {
+  return loadBase(folder, await readConfig(folder));
+}
+
+/** Logits of all tokens, one sequence after the other. */
+export async function computeLogits(
+  base: BaseModel,
+  sequences: readonly (readonly number[])[],
+  adapter?: LoraAdapter,
+): Promise<Float32Array> {
+  const hidden = await base.hiddenStates(new PackedBatch(sequences), adapter);
+  return (await base.logits(hidden)).data;
+}
