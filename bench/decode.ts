@@ -1,10 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { LoraAdapter } from '../src/base-setup/lora/lora-adapter.ts';
 import type { RolloutPrecision } from '../src/generation/decode-weights.ts';
 import { Decoder } from '../src/generation/decoder.ts';
 import { KvCache } from '../src/generation/kv-cache.ts';
 import type { BaseModel } from '../src/models/decoder/base-model.ts';
 import { measureBandwidth } from './bandwidth.ts';
-import { median, round, time } from './measure.ts';
+import { type BenchOptions, median, round, time } from './measure.ts';
 import { parameterCount, qwen3Model } from './qwen3.ts';
 
 const BATCHES = [1, 4, 8];
@@ -13,7 +15,8 @@ const PROMPT_TOKENS = 64;
 const NEW_TOKENS = 64;
 
 /** Tokens a second of Qwen3-0.6B's shape with LoRA on q, k, v, o: prompts of 64, then 64 new tokens. */
-export async function benchDecode(): Promise<object> {
+export async function benchDecode({ python }: BenchOptions): Promise<object> {
+  const peer = python === undefined ? {} : { peer: runPeer(python) };
   const bandwidth = await measureBandwidth();
   const base = qwen3Model();
   const adapter = LoraAdapter.create(
@@ -35,7 +38,17 @@ export async function benchDecode(): Promise<object> {
     }
     await decoder.dispose();
   }
-  return { bandwidth_gbs: round(bandwidth, 1), results };
+  return { bandwidth_gbs: round(bandwidth, 1), results, ...peer };
+}
+
+/** The same work by transformers' generate, before our model takes its memory. */
+function runPeer(python: string): object {
+  const script = fileURLToPath(new URL('../tools/oracle/bench/generate.py', import.meta.url));
+  const { status, stdout, stderr } = spawnSync(python, [script, ...BATCHES.map(String)], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`Cannot run the peer with ${python}: ${stderr}`);
+  return JSON.parse(stdout.trim().split('\n').at(-1) as string);
 }
 
 /** Median milliseconds of a step: sampling is not part of it. */

@@ -1,6 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
+export interface BenchOptions {
+  /** A Python that runs the peer beside us; none: no peer. */
+  readonly python?: string | undefined;
+}
+
 /** Milliseconds of one awaited call. */
 export async function time(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();

@@ -3,13 +3,11 @@ import type { BaseModel } from '../../src/models/decoder/base-model.ts';
 import { createModel } from '../../src/models/decoder/create-model.ts';
 import { readArchitecture } from '../../src/models/decoder/families/index.ts';
 
-const VOCABULARY = 60;
-
 /** A random Qwen3 of two layers whose logits vary enough to make texts. */
 export function tinyModel(seed = 0): BaseModel {
   const architecture = readArchitecture({
     model_type: 'qwen3',
-    vocab_size: VOCABULARY,
+    vocab_size: 60,
     hidden_size: 32,
     intermediate_size: 48,
     num_hidden_layers: 2,
@@ -26,14 +24,17 @@ export function tinyModel(seed = 0): BaseModel {
   return base;
 }
 
-/** Words of one letter or two, split at spaces; the last token ends a text. */
+/** Words of one letter or two and those of the README's prompt, split at spaces. */
 export function tinyTokenizer(): Tokenizer {
+  const { 'tokenizer.json': tokenizer, 'tokenizer_config.json': config } = tinyTokenizerFiles();
+  return new Tokenizer({ tokenizer, config, model: {}, generation: {}, chatTemplate: undefined });
+}
+
+/** The same as the files of a model's folder. */
+export function tinyTokenizerFiles() {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
-  const words = [...letters, ...[...letters].map((letter) => `${letter}x`)].slice(
-    0,
-    VOCABULARY - 8,
-  );
-  const tokens = ['<unk>', '<pad>', ...words, '<eos>'];
+  const words = [...letters, ...[...letters].map((letter) => `${letter}x`)];
+  const tokens = ['<unk>', '<pad>', ...words, '<eos>', 'The', 'capital', 'of', 'France', 'is'];
   const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
   const special = (content: string) => ({
     id: vocab[content]!,
@@ -44,20 +45,16 @@ export function tinyTokenizer(): Tokenizer {
     normalized: false,
     special: true,
   });
-  const tokenizer = {
-    version: '1.0',
-    added_tokens: ['<unk>', '<pad>', '<eos>'].map(special),
-    normalizer: null,
-    pre_tokenizer: { type: 'WhitespaceSplit' },
-    post_processor: null,
-    decoder: null,
-    model: { type: 'WordLevel', vocab, unk_token: '<unk>' },
+  return {
+    'tokenizer.json': {
+      version: '1.0',
+      added_tokens: ['<unk>', '<pad>', '<eos>'].map(special),
+      normalizer: null,
+      pre_tokenizer: { type: 'WhitespaceSplit' },
+      post_processor: null,
+      decoder: null,
+      model: { type: 'WordLevel', vocab, unk_token: '<unk>' },
+    },
+    'tokenizer_config.json': { eos_token: '<eos>', pad_token: '<pad>', unk_token: '<unk>' },
   };
-  return new Tokenizer({
-    tokenizer,
-    config: { eos_token: '<eos>', pad_token: '<pad>', unk_token: '<unk>' },
-    model: {},
-    generation: {},
-    chatTemplate: undefined,
-  });
 }

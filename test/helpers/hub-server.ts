@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 /** What the server does wrong; each may be changed while it runs. */
-export interface HubFaults {
+interface HubFaults {
   /** Status of every answer about the model. */
   apiStatus?: number;
   /** Status of every answer with a file's bytes. */

@@ -19,6 +19,29 @@ export function relativeDifference(a: readonly Numbers[], b: readonly Numbers[])
   return largestDifference(a, b) / largestDifference(b, zeros);
 }
 
+/** √(mean (a − b)²) over all numbers. */
+export function rootMeanSquare(a: readonly Numbers[], b: readonly Numbers[]): number {
+  expectEqualSizes('rows', a, b);
+  let [sum, count] = [0, 0];
+  for (const [i, row] of a.entries()) {
+    const other = b[i] as Numbers;
+    expectEqualSizes(`elements of row ${i}`, row, other);
+    for (let j = 0; j < row.length; j++) sum += ((row[j] as number) - (other[j] as number)) ** 2;
+    count += row.length;
+  }
+  return Math.sqrt(sum / count);
+}
+
+export function standardDeviation(rows: readonly Numbers[]): number {
+  const sums = rows.map((row) => Array.from(row).reduce((sum, value) => sum + value, 0));
+  const count = rows.reduce((total, { length }) => total + length, 0);
+  const mean = sums.reduce((total, sum) => total + sum, 0) / count;
+  return rootMeanSquare(
+    rows,
+    rows.map(({ length }) => new Float64Array(length).fill(mean)),
+  );
+}
+
 function expectEqualSizes(what: string, a: Numbers | readonly Numbers[], b: typeof a): void {
   if (a.length === b.length) return;
   throw new RangeError(`Cannot compare ${a.length} with ${b.length} ${what}`);

@@ -20,7 +20,7 @@ export interface GoldenSequence {
   }[];
 }
 
-export interface GoldenGreedy {
+interface GoldenGreedy {
   readonly prompt: readonly number[];
   readonly ids: readonly number[];
 }

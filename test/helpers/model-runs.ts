@@ -9,7 +9,7 @@ import type { BaseModel } from '../../src/models/decoder/base-model.ts';
 import { PackedBatch } from '../../src/models/decoder/packed-batch.ts';
 
 /** Logits after each token, a row each. */
-export type LogitRows = readonly Float32Array[];
+type LogitRows = readonly Float32Array[];
 
 /** Rows of a matrix. */
 export function rowsOf({ data, shape: [rows = 0, width = 0] }: Tensor<'float32'>): LogitRows {
@@ -94,6 +94,6 @@ export function drawIds(base: BaseModel, length: number, seed = 0): number[] {
   return Array.from({ length }, () => random.integer(base.architecture.config.vocab_size));
 }
 
-export function argmax(row: Float32Array): number {
+function argmax(row: Float32Array): number {
   return row.indexOf(Math.max(...row));
 }

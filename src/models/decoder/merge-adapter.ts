@@ -20,6 +20,12 @@ export async function* mergedWeights(
   base: BaseModel,
   adapter: LoraAdapter | undefined,
 ): AsyncGenerator<readonly [string, Tensor<'float32'>]> {
+  for (const module of adapter?.modules() ?? []) {
+    if (base.weights.has(`${module}.weight`)) continue;
+    throw new RangeError(
+      `Cannot merge the adapter: the model must have a module "${module}", got none; the adapter is for another base`,
+    );
+  }
   const transposed = [...transposedModules(base.architecture)];
   for (const [name, weight] of base.weights) {
     const module = name.replace(/\.weight$/, '');

@@ -1,0 +1,113 @@
+import { explainHubFailure, explainStatus, type HubRequest } from './hub-error.ts';
+import type { HubSettings } from './hub-settings.ts';
+import { isCommit } from './model-id.ts';
+
+/** One file of a commit. */
+export interface HubFile {
+  readonly name: string;
+  readonly size: number;
+  /** The hash that names the blob: SHA-256 of a large file, git's SHA-1 of a small one. */
+  readonly hash: string;
+}
+
+/** The hub's answers about one model. */
+export class HubClient {
+  private readonly settings: HubSettings;
+  private readonly request: HubRequest;
+
+  constructor(settings: HubSettings, { id, revision }: { id: string; revision: string }) {
+    const { endpoint, token, timeoutMs } = settings;
+    this.settings = settings;
+    this.request = { endpoint, id, revision, timeoutMs, authorized: token !== undefined };
+  }
+
+  /** The commit that the revision means now, and the names of its files. */
+  async findCommit(): Promise<{ commit: string; names: readonly string[] }> {
+    const { id, revision, endpoint } = this.request;
+    const { modelInfo } = await import('@huggingface/hub');
+    const info = await this.ask(() =>
+      modelInfo({
+        name: id,
+        revision,
+        hubUrl: endpoint,
+        additionalFields: ['sha', 'filePaths'],
+        fetch: this.fetch,
+      }),
+    );
+    if (!isCommit(info.sha)) throw this.misunderstood('a commit hash', info.sha);
+    return { commit: info.sha, names: info.filePaths };
+  }
+
+  /** Size and hash of each file of a commit that is in `names`. */
+  async listFiles(commit: string, names: readonly string[]): Promise<HubFile[]> {
+    const { id, endpoint } = this.request;
+    const { listFiles } = await import('@huggingface/hub');
+    const found = new Map<string, HubFile>();
+    await this.ask(async () => {
+      const options = { repo: id, revision: commit, hubUrl: endpoint, fetch: this.fetch };
+      for await (const { path: name, size, oid, lfs } of listFiles(options)) {
+        found.set(name, { name, size: lfs?.size ?? size, hash: lfs?.oid ?? oid ?? '' });
+      }
+    });
+    return names.map((name) => {
+      const file = found.get(name);
+      if (file === undefined) throw this.misunderstood(`an entry for ${name}`, 'none');
+      const { hash } = file;
+      // It becomes a file name.
+      if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(hash)) {
+        throw this.misunderstood(`a hash of ${name}`, hash);
+      }
+      return file;
+    });
+  }
+
+  /** The bytes of a file from `start` on; the answer may begin at 0 instead. */
+  async openFile(
+    name: string,
+    { commit, start, signal }: { commit: string; start: number; signal: AbortSignal },
+  ): Promise<Response> {
+    const { id, endpoint } = this.request;
+    // Bytes on the disk can only be continued by bytes that are not compressed.
+    const headers = { 'accept-encoding': 'identity', range: `bytes=${start}-` };
+    const response = await this.fetch(`${endpoint}/${id}/resolve/${commit}/${name}`, {
+      headers: start > 0 ? headers : { 'accept-encoding': headers['accept-encoding'] },
+      signal,
+    });
+    if (response.ok || response.status === 416) return response;
+    await response.body?.cancel();
+    throw explainStatus(response.status, this.request);
+  }
+
+  /** Rewords whatever a request throws. */
+  explain(error: unknown): unknown {
+    return explainHubFailure(error, this.request);
+  }
+
+  private async ask<T>(question: () => Promise<T>): Promise<T> {
+    try {
+      return await question();
+    } catch (error) {
+      throw this.explain(error);
+    }
+  }
+
+  private misunderstood(wanted: string, got: string): Error {
+    const { endpoint, id } = this.request;
+    return new Error(
+      `Cannot download ${id}: ${endpoint} must give ${wanted}, got "${got}"; check HF_ENDPOINT`,
+    );
+  }
+
+  /** Adds the token here, as the library takes only tokens that start with `hf_`; never sent to
+   *  another host, since `fetch` drops it when a redirect leads there. */
+  private readonly fetch = (input: string | URL | Request, init: RequestInit = {}) => {
+    const { endpoint, token, timeoutMs } = this.settings;
+    const headers = new Headers(init.headers);
+    const url = new URL(input instanceof Request ? input.url : input);
+    headers.set('user-agent', 'proximal');
+    if (token !== undefined && url.origin === new URL(endpoint).origin) {
+      headers.set('authorization', `Bearer ${token}`);
+    }
+    return fetch(input, { signal: AbortSignal.timeout(timeoutMs), ...init, headers });
+  };
+}

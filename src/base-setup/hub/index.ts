@@ -1,0 +1,3 @@
+export type { DownloadProgress } from './download-model.ts';
+export { HubError, type HubFailure } from './hub-error.ts';
+export { type ResolveModelOptions, resolveModel } from './resolve-model.ts';

@@ -1,0 +1,182 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readPeftGolden } from '../../../test/helpers/peft-golden.ts';
+import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
+import { tensor } from '../../engine/runtime/index.ts';
+import { LoraAdapter } from './lora-adapter.ts';
+import { readAdapter } from './peft-reader.ts';
+import { writeAdapter } from './peft-writer.ts';
+
+const modules = new Map([
+  ['model.layers.0.self_attn.q_proj', [4, 3]],
+  ['model.layers.0.mlp.up_proj', [5, 3]],
+  ['model.layers.1.self_attn.q_proj', [4, 3]],
+  ['model.layers.1.mlp.up_proj', [5, 3]],
+] as const);
+const q0 = 'model.layers.0.self_attn.q_proj';
+const fresh = () =>
+  LoraAdapter.create({ r: 2, lora_alpha: 4, target_modules: ['q_proj'] }, modules).weights;
+
+/** A folder with an adapter for these modules, and its own weights where given. */
+async function makeFolder(weights: LoraAdapter['weights'] = fresh()): Promise<string> {
+  const folder = makeTempFolder();
+  const adapter = new LoraAdapter({ r: 2, lora_alpha: 4, target_modules: ['q_proj'] }, weights);
+  await writeAdapter(folder, adapter, { baseModelNameOrPath: 'org/tiny' });
+  return folder;
+}
+
+describe('readAdapter()', () => {
+  it('reads names of modules', async () => {
+    const { adapter, ...about } = await readPeftGolden('qwen3');
+    expect(adapter.config).toEqual({
+      r: 4,
+      lora_alpha: 8,
+      lora_dropout: 0.1,
+      use_rslora: false,
+      target_modules: ['q_proj', 'k_proj', 'v_proj', 'o_proj'],
+    });
+    expect(adapter.modules()).toHaveLength(2 * 4);
+    expect(about).toMatchObject({ baseModelNameOrPath: 'tiny-qwen3', taskType: 'CAUSAL_LM' });
+    expect(about.extraTensors.size).toBe(0);
+  });
+
+  it('reads the full names of all modules as all-linear, and rank-stabilised scaling', async () => {
+    const { adapter } = await readPeftGolden('llama');
+    expect(adapter.config).toMatchObject({ use_rslora: true, target_modules: 'all-linear' });
+    expect(adapter.modules()).toHaveLength(2 * 7);
+  });
+
+  it('reads a pattern as the names of the modules that it meant', async () => {
+    const { adapter } = await readPeftGolden('gpt2');
+    expect(adapter.config.target_modules).toEqual(['c_attn', 'attn.c_proj', 'c_fc']);
+  });
+
+  it('reads the head of a reward model', async () => {
+    const { extraTensors, taskType } = await readPeftGolden('qwen3', 'reward');
+    expect(taskType).toBe('SEQ_CLS');
+    expect([...extraTensors].map(([name, { shape }]) => [name, shape])).toEqual([
+      ['score.weight', [1, 32]],
+    ]);
+  });
+});
+
+describe('readAdapter() refuses', () => {
+  const expectError = async (folder: string, error: Error) => {
+    await expect(readAdapter(folder, modules)).rejects.toThrow(error);
+  };
+
+  it('a folder without adapter_config.json', async () => {
+    const folder = makeTempFolder();
+    await expectError(
+      folder,
+      new Error(
+        `Cannot read the adapter ${folder}: it must have adapter_config.json, got none there`,
+      ),
+    );
+  });
+
+  it('a folder without weights, or with pickled ones', async () => {
+    const folder = makeTempFolder();
+    const config = { peft_type: 'LORA', r: 2, lora_alpha: 4 };
+    writeFileSync(join(folder, 'adapter_config.json'), JSON.stringify(config));
+    const start = `Cannot read the adapter ${folder}: it must have adapter_model.safetensors, got`;
+    await expectError(folder, new Error(`${start} none there`));
+    writeFileSync(join(folder, 'adapter_model.bin'), '');
+    await expectError(
+      folder,
+      new Error(`${start} adapter_model.bin; save it again with a newer PEFT`),
+    );
+  });
+
+  it('a module that the base does not have', async () => {
+    const weights = new Map(fresh()).set(
+      'model.layers.2.self_attn.q_proj.lora_A.weight',
+      tensor(new Float32Array(6), [2, 3]),
+    );
+    const folder = await makeFolder(weights);
+    await expectError(
+      folder,
+      new RangeError(
+        `Cannot read ${folder}/adapter_model.safetensors: the base must have a linear module "model.layers.2.self_attn.q_proj", got none; the adapter was made for "org/tiny"`,
+      ),
+    );
+  });
+
+  it.each([
+    ['A', [2, 3], [2, 7]],
+    ['B', [4, 2], [9, 2]],
+    ['A', [2, 3], [3, 2]],
+    ['B', [4, 2], [4, 2, 1]],
+  ])('%s of another shape', async (kind, wanted, got) => {
+    const name = `${q0}.lora_${kind}.weight`;
+    const size = got.reduce((product, dim) => product * dim);
+    const folder = await makeFolder(
+      new Map(fresh()).set(name, tensor(new Float32Array(size), got)),
+    );
+    await expectError(
+      folder,
+      new RangeError(
+        `Cannot read ${folder}/adapter_model.safetensors: "${name}" must be [${wanted.join(', ')}] for this base and rank, got [${got.join(', ')}]; the adapter was made for "org/tiny"`,
+      ),
+    );
+  });
+
+  it.each([
+    ['A', 'B'],
+    ['B', 'A'],
+  ])('a module without its %s', async (missing, there) => {
+    const weights = new Map(fresh());
+    weights.delete(`${q0}.lora_${missing}.weight`);
+    const folder = await makeFolder(weights);
+    await expectError(
+      folder,
+      new RangeError(
+        `Cannot read ${folder}/adapter_model.safetensors: "${q0}.lora_${there}.weight" must come with "${q0}.lora_${missing}.weight", got none`,
+      ),
+    );
+  });
+
+  it('a layer without what the others have', async () => {
+    const weights = new Map([...fresh()].filter(([name]) => name.includes('layers.1')));
+    const folder = await makeFolder(weights);
+    await expectError(
+      folder,
+      new RangeError(
+        `Cannot read ${folder}/adapter_model.safetensors: "${q0}" must have A and B, as the other layers do, got none; adapters of some layers only cannot be read, merge the adapter with PEFT`,
+      ),
+    );
+  });
+
+  it('an adapter of nothing', async () => {
+    const folder = await makeFolder(new Map());
+    await expectError(
+      folder,
+      new RangeError(
+        `Cannot read ${folder}/adapter_model.safetensors: it must have A and B of a module, got none`,
+      ),
+    );
+  });
+
+  it.each(['lm_head.weight', 'model.embed_tokens.lora_embedding_A', 'v_score.weight'])(
+    'a whole %s',
+    async (name) => {
+      const weights = new Map(fresh()).set(name, tensor(new Float32Array(2), [1, 2]));
+      const folder = await makeFolder(weights);
+      await expectError(
+        folder,
+        new RangeError(
+          `Cannot read ${folder}/adapter_model.safetensors: its tensors must be base_model.model.<module>.lora_A.weight, its lora_B.weight or those of a head named score or classifier, got "base_model.model.${name}"; merge the adapter with PEFT`,
+        ),
+      );
+    },
+  );
+
+  it('a file that is cut short', async () => {
+    const folder = await makeFolder();
+    const file = join(folder, 'adapter_model.safetensors');
+    const bytes = readFileSync(file);
+    writeFileSync(file, bytes.subarray(0, -4));
+    await expect(readAdapter(folder, modules)).rejects.toThrow(`Cannot read ${file}: `);
+  });
+});

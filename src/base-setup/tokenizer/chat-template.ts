@@ -1,0 +1,100 @@
+import { formatTime } from './format-time.ts';
+import { JinjaInterpreter, JinjaScope, JinjaTemplate } from './libraries.ts';
+import type { TokenizerFiles } from './tokenizer-files.ts';
+
+/** One turn of a conversation; templates may read more than role and content. */
+export interface ChatMessage {
+  readonly role: string;
+  readonly content?: unknown;
+  readonly [key: string]: unknown;
+}
+
+export interface ChatTemplateOptions {
+  /** Ends with the start of the assistant's answer; false by default. */
+  readonly addGenerationPrompt?: boolean;
+  /** JSON schemas of functions that the model may call. */
+  readonly tools?: readonly object[];
+  /** Texts that the model may draw on. */
+  readonly documents?: readonly object[];
+  /** More that the template knows, such as `enable_thinking: false`. */
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** The template that turns conversations into prompts, rendered as transformers does. */
+export class ChatTemplate {
+  /** Templates by name; most models have only the one called `default`. */
+  private readonly sources: ReadonlyMap<string, string>;
+  private readonly tokenNames: Readonly<Record<string, string>>;
+  private readonly parsed = new Map<string, JinjaTemplate>();
+
+  /** chat_template.jinja goes before tokenizer_config.json. */
+  constructor({ chatTemplate, config }: TokenizerFiles, names: Readonly<Record<string, string>>) {
+    const found = chatTemplate ?? config.chat_template ?? [];
+    const named = typeof found === 'string' ? [{ name: 'default', template: found }] : found;
+    this.sources = new Map(named.map(({ name, template }) => [name, template]));
+    this.tokenNames = names;
+  }
+
+  render(messages: readonly ChatMessage[], options: ChatTemplateOptions): string {
+    const { addGenerationPrompt = false, tools, documents, variables } = options;
+    if (messages.length === 0) {
+      throw new RangeError('Cannot apply the chat template: it must get messages, got none');
+    }
+    const scope = makeScope({
+      ...this.tokenNames,
+      ...variables,
+      messages,
+      tools: tools ?? null,
+      documents: documents ?? null,
+      add_generation_prompt: addGenerationPrompt,
+    });
+    try {
+      const { parsed } = this.choose(tools !== undefined);
+      return new JinjaInterpreter(scope).run(parsed).value;
+    } catch (cause) {
+      const { message } = cause as Error;
+      throw new Error(`Cannot apply the chat template: ${message}`, { cause });
+    }
+  }
+
+  private choose(hasTools: boolean): JinjaTemplate {
+    const name = hasTools && this.sources.has('tool_use') ? 'tool_use' : 'default';
+    const source = this.sources.get(name);
+    if (source === undefined) {
+      throw new Error(
+        'the tokenizer must have one, got none; add chat_template.jinja to its folder, or pass plain text',
+      );
+    }
+    const template = this.parsed.get(name) ?? new JinjaTemplate(source);
+    this.parsed.set(name, template);
+    return template;
+  }
+}
+
+/** The globals of transformers' templates beside the variables. Set here because the
+ *  library's `strftime_now` speaks the machine's language. */
+function makeScope(variables: Readonly<Record<string, unknown>>): JinjaScope {
+  const globals = {
+    true: true,
+    True: true,
+    false: false,
+    False: false,
+    none: null,
+    None: null,
+    range: makeRange,
+    raise_exception: (message: string) => {
+      throw new Error(message);
+    },
+    strftime_now: (format: string) => formatTime(new Date(), format),
+  };
+  const scope = new JinjaScope();
+  for (const [name, value] of Object.entries({ ...globals, ...variables })) scope.set(name, value);
+  return scope;
+}
+
+/** Python's range. */
+function makeRange(first: number, end?: number, step = 1): number[] {
+  const [from, to] = end === undefined ? [0, first] : [first, end];
+  const length = Math.max(0, Math.ceil((to - from) / step));
+  return Array.from({ length }, (_, i) => from + i * step);
+}

@@ -1,0 +1,34 @@
+import * as jinja from '@huggingface/jinja';
+import * as tokenizers from '@huggingface/tokenizers';
+
+// What is used of two libraries whose own types TypeScript cannot find from an ES module.
+
+export interface LibraryTokenizer {
+  readonly model: { readonly vocab: readonly string[] };
+  encode(
+    text: string,
+    options: { add_special_tokens: boolean },
+  ): { readonly ids: readonly (number | undefined)[]; readonly tokens: readonly string[] };
+  token_to_id(token: string): number | undefined;
+  id_to_token(id: number): string | undefined;
+}
+
+export const LibraryTokenizer: new (tokenizer: object, config: object) => LibraryTokenizer =
+  tokenizers.Tokenizer;
+
+export interface JinjaTemplate {
+  readonly parsed: object;
+}
+
+export const JinjaTemplate: new (source: string) => JinjaTemplate = jinja.Template;
+
+export interface JinjaScope {
+  set(name: string, value: unknown): void;
+}
+
+export const JinjaScope: new () => JinjaScope = jinja.Environment;
+
+/** Runs a template; its value is the text. */
+export const JinjaInterpreter: new (
+  scope: JinjaScope,
+) => { run(program: object): { readonly value: string } } = jinja.Interpreter;

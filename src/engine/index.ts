@@ -1,3 +1,0 @@
-export * from './graph/index.ts';
-export * from './optim/index.ts';
-export * from './runtime/index.ts';

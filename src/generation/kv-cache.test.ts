@@ -1,0 +1,195 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readArchitecture } from '../models/decoder/families/index.ts';
+import { KvCache } from './kv-cache.ts';
+
+const LAYERS = 2;
+const HEADS = 2;
+const SIZE = 3;
+const SLOTS = 3;
+
+const { config } = readArchitecture({
+  model_type: 'llama',
+  vocab_size: 4,
+  hidden_size: 12,
+  intermediate_size: 4,
+  num_hidden_layers: LAYERS,
+  num_attention_heads: 4,
+  num_key_value_heads: HEADS,
+});
+
+/** A row of numbers that no other token, layer or head has: a token is known by its number. */
+function headRow(token: number, layer: number, head: number): number[] {
+  return Array.from({ length: SIZE }, (_, i) => token * 100 + layer * 20 + head * 5 + i);
+}
+
+function rows(tokens: readonly number[], layer: number): Float32Array {
+  return Float32Array.from(
+    tokens.flatMap((token) =>
+      Array.from({ length: HEADS }, (_, head) => headRow(token, layer, head)).flat(),
+    ),
+  );
+}
+
+const negated = (numbers: Float32Array) => numbers.map((number) => -number);
+
+/** Writes a prompt as a decoder does: layer by layer, then its length. Values are negated keys. */
+function write(cache: KvCache, slot: number, tokens: readonly number[]): void {
+  cache.reserve(tokens.length);
+  for (let layer = 0; layer < LAYERS; layer++) {
+    const k = rows(tokens, layer);
+    cache.write(slot, { layer, k, v: negated(k) });
+  }
+  cache.setLength(slot, tokens.length);
+}
+
+/** Adds a token to each of the first slots. */
+function append(cache: KvCache, tokens: readonly number[]): void {
+  cache.reserve(Math.max(...cache.lengths.slice(0, tokens.length)) + 1);
+  const k = Float32Array.from(
+    Array.from({ length: LAYERS }, (_, layer) => [...rows(tokens, layer)]).flat(),
+  );
+  cache.append(tokens.length, k, negated(k));
+}
+
+/** The tokens that a decode graph would see in each of the first slots, after checking every number. */
+function seen(cache: KvCache, count: number): number[][] {
+  const feeds = cache.feeds(count);
+  const capacity = feeds.bias?.shape[3] ?? Number.NaN;
+  expect(capacity % 64).toBe(0);
+  const slots = Array.from({ length: count }, (_, slot) => {
+    const bias = [...(feeds.bias?.data ?? [])].slice(slot * capacity, (slot + 1) * capacity);
+    const length = bias.filter((value) => value === 0).length;
+    const hidden = Array(capacity - length).fill(Math.fround(-1e9));
+    expect(bias).toEqual([...Array(length).fill(0), ...hidden]);
+    const base = slot * HEADS * capacity * SIZE;
+    return Array.from({ length }, (_, t) => Number(feeds['k.0']?.data[base + t * SIZE]) / 100);
+  });
+  for (let layer = 0; layer < LAYERS; layer++) {
+    const { data: k, shape } = feeds[`k.${layer}`] ?? { data: [], shape: [] };
+    const v = feeds[`v.${layer}`]?.data ?? [];
+    expect(shape).toEqual([count, HEADS, capacity, SIZE]);
+    expect(v).toHaveLength(k.length);
+    for (const [slot, tokens] of slots.entries()) {
+      for (let head = 0; head < HEADS; head++) {
+        const start = (slot * HEADS + head) * capacity * SIZE;
+        const expected = tokens.flatMap((token) => headRow(token, layer, head));
+        const stored = k.slice(start, start + tokens.length * SIZE);
+        expect([...stored]).toEqual(expected);
+        expect([...v.slice(start, start + tokens.length * SIZE)]).toEqual(
+          expected.map((number) => (number === 0 ? -0 : -number)),
+        );
+      }
+    }
+  }
+  return slots;
+}
+
+describe('KvCache', () => {
+  test('holds heads above one another, tokens side by side', () => {
+    const cache = new KvCache(config, 2);
+    write(cache, 1, [7, 8]);
+    const { 'k.1': keys } = cache.feeds(2);
+    const at = (slot: number, head: number, t: number) => {
+      const start = ((slot * HEADS + head) * 64 + t) * SIZE;
+      return [...(keys?.data.slice(start, start + SIZE) ?? [])];
+    };
+    expect(at(1, 0, 0)).toEqual([720, 721, 722]);
+    expect(at(1, 1, 0)).toEqual([725, 726, 727]);
+    expect(at(1, 0, 1)).toEqual([820, 821, 822]);
+  });
+
+  test('feeds the memory that it writes to: nothing is copied', () => {
+    const cache = new KvCache(config, 2);
+    write(cache, 0, [1]);
+    const before = cache.feeds(1)['k.0']?.data;
+    append(cache, [2]);
+    expect(before?.[SIZE]).toBe(200);
+  });
+
+  test('grows by 64 tokens and keeps what it held', () => {
+    const cache = new KvCache(config, 2);
+    const tokens = Array.from({ length: 64 }, (_, t) => t + 1);
+    write(cache, 0, tokens);
+    write(cache, 1, [90]);
+    expect(cache.feeds(1).bias?.shape).toEqual([1, 1, 1, 64]);
+    append(cache, [65, 91]);
+    expect(cache.feeds(1).bias?.shape).toEqual([1, 1, 1, 128]);
+    expect(seen(cache, 2)).toEqual([
+      [...tokens, 65],
+      [90, 91],
+    ]);
+  });
+
+  test('hides what a slot held before', () => {
+    const cache = new KvCache(config, 1);
+    write(cache, 0, [1, 2, 3, 4]);
+    write(cache, 0, [5]);
+    expect(seen(cache, 1)).toEqual([[5]]);
+    append(cache, [6]);
+    expect(seen(cache, 1)).toEqual([[5, 6]]);
+  });
+
+  test('leaves the slots beyond the first ones alone', () => {
+    const cache = new KvCache(config, 3);
+    for (const slot of [0, 1, 2]) write(cache, slot, [slot + 1]);
+    append(cache, [8, 9]);
+    expect(seen(cache, 3)).toEqual([[1, 8], [2, 9], [3]]);
+    expect([...cache.lengths]).toEqual([2, 2, 1]);
+  });
+
+  describe('holds what a list of tokens for each slot would hold', () => {
+    type Command = (cache: KvCache, lists: number[][]) => void;
+    const slot = fc.integer({ min: 0, max: SLOTS - 1 });
+    const token = fc.integer({ min: 0, max: 999 });
+    const prompt = fc.oneof(
+      fc.array(token, { minLength: 1, maxLength: 5 }),
+      // Near the sizes at which the cache grows.
+      fc.integer({ min: 62, max: 66 }).map((length) => Array<number>(length).fill(length)),
+      fc.constant(Array<number>(128).fill(128)),
+    );
+    const writes = fc.tuple(slot, prompt).map(
+      ([to, tokens]): Command =>
+        (cache, lists) => {
+          write(cache, to, tokens);
+          lists[to] = [...tokens];
+        },
+    );
+    const appends = fc.array(token, { minLength: 1, maxLength: SLOTS }).map(
+      (tokens): Command =>
+        (cache, lists) => {
+          append(cache, tokens);
+          for (const [to, id] of tokens.entries()) lists[to]?.push(id);
+        },
+    );
+    const copies = fc.tuple(slot, slot).map(
+      ([from, to]): Command =>
+        (cache, lists) => {
+          cache.copy(from, to);
+          lists[to] = [...(lists[from] ?? [])];
+        },
+    );
+    const reserves = fc.integer({ min: 1, max: 200 }).map(
+      (size): Command =>
+        (cache) =>
+          cache.reserve(size),
+    );
+
+    test('after any sequence of writes, appends, copies and growth', () => {
+      const commands = fc.array(fc.oneof(writes, appends, copies, reserves), { maxLength: 10 });
+      fc.assert(
+        fc.property(commands, (steps) => {
+          const cache = new KvCache(config, SLOTS);
+          const lists: number[][] = Array.from({ length: SLOTS }, () => []);
+          cache.reserve(1);
+          for (const step of steps) {
+            step(cache, lists);
+            expect(seen(cache, SLOTS)).toEqual(lists);
+            expect([...cache.lengths]).toEqual(lists.map(({ length }) => length));
+          }
+        }),
+        { numRuns: 60 },
+      );
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { largestDifference } from '../../../test/helpers/model-difference.ts';
+import { fixtureFolder, loadFolder, useModel } from '../../../test/helpers/model-fixtures.ts';
+import { drawIds, forward } from '../../../test/helpers/model-runs.ts';
+import { countSessions } from '../../engine/runtime/index.ts';
+import { createModel } from './create-model.ts';
+import { readArchitecture } from './families/index.ts';
+import { PackedBatch } from './packed-batch.ts';
+import { takeRows } from './take-rows.ts';
+
+describe('BaseModel', () => {
+  const llama = useModel(fixtureFolder('llama-mha-untied'));
+  const gpt2 = useModel(fixtureFolder('gpt2-default'));
+
+  test('modules() are the linear modules of every layer, [out, in]', () => {
+    const shapes = (layer: string) => [
+      [`${layer}.attn.c_attn`, [96, 32]],
+      [`${layer}.attn.c_proj`, [32, 32]],
+      [`${layer}.mlp.c_fc`, [128, 32]],
+      [`${layer}.mlp.c_proj`, [32, 128]],
+    ];
+    expect([...gpt2.base.modules()]).toEqual([
+      ...shapes('transformer.h.0'),
+      ...shapes('transformer.h.1'),
+    ]);
+  });
+
+  test('embed() adds learned positions', () => {
+    const batch = new PackedBatch([[5, 5], [5]]);
+    const token = gpt2.base.weight('transformer.wte.weight');
+    const place = gpt2.base.weight('transformer.wpe.weight');
+    const sum = (position: number) =>
+      Float32Array.from(
+        takeRows(token, [5]).data,
+        (value, i) => value + (takeRows(place, [position]).data[i] ?? Number.NaN),
+      );
+    const { data } = gpt2.base.embed(batch);
+    expect([...data]).toEqual([...sum(0), ...sum(1), ...sum(0)]);
+  });
+
+  test.each([96, -1])('refuses token %i, which the vocabulary lacks', async (token) => {
+    await expect(llama.base.hiddenStates(new PackedBatch([[1, token]]))).rejects.toThrow(
+      new RangeError(
+        `Cannot embed the tokens: tokens must be below the vocabulary of 96, got ${token}`,
+      ),
+    );
+  });
+
+  test('refuses a text longer than the learned positions', async () => {
+    const ids = drawIds(gpt2.base, 81);
+    await expect(forward(gpt2.base, [ids])).rejects.toThrow(
+      new RangeError('Cannot embed the tokens: positions must be below 80, got 80'),
+    );
+    const [whole = []] = await forward(gpt2.base, [ids.slice(0, 80)]);
+    expect(whole.at(-1)?.every(Number.isFinite)).toBe(true);
+  });
+
+  test('logprobs() of more rows than fit at once are those of few rows', async () => {
+    // A vocabulary of 2²⁰ leaves room for 16 rows.
+    const base = createModel(
+      readArchitecture({
+        model_type: 'llama',
+        vocab_size: 2 ** 20,
+        hidden_size: 2,
+        intermediate_size: 2,
+        num_hidden_layers: 1,
+        num_attention_heads: 1,
+      }),
+    );
+    const ids = drawIds(base, 19);
+    const hidden = await base.hiddenStates(new PackedBatch([ids]));
+    const next = Int32Array.from(ids).reverse();
+    const all = await base.logprobs(hidden, next, 0.01);
+    for (const row of [0, 15, 16, 18]) {
+      const one = await base.logprobs(takeRows(hidden, [row]), next.slice(row, row + 1), 0.01);
+      expect(all.logprobs[row]).toBeCloseTo(one.logprobs[0] ?? Number.NaN, 4);
+      expect(all.entropies[row]).toBeCloseTo(one.entropies[0] ?? Number.NaN, 4);
+    }
+    expect(new Set(all.logprobs).size).toBeGreaterThan(16);
+    await base.dispose();
+  });
+
+  test('dispose() frees its sessions, after which it compiles anew', async () => {
+    const before = countSessions();
+    const base = await loadFolder(fixtureFolder('qwen2-tied'));
+    const first = await forward(base, [[1, 2, 3]]);
+    expect(countSessions()).toBe(before + 2);
+    await base.dispose();
+    expect(countSessions()).toBe(before);
+    const again = await forward(base, [[1, 2, 3]]);
+    expect(largestDifference(again[0] ?? [], first[0] ?? [])).toBe(0);
+    await base.dispose();
+  });
+});

@@ -1,0 +1,16 @@
+export { BaseModel, type LayerRun, type Weights } from './decoder/base-model.ts';
+export { createModel } from './decoder/create-model.ts';
+export type { DecoderConfig, RopeConfig } from './decoder/decoder-config.ts';
+export { type Architecture, readArchitecture } from './decoder/families/index.ts';
+export { type LayerGraphOptions, layerGraph } from './decoder/layer-graph.ts';
+export { type LoadedModel, loadModel } from './decoder/load-model.ts';
+export { mergeAdapter } from './decoder/merge-adapter.ts';
+export { PackedBatch } from './decoder/packed-batch.ts';
+export { type SaveModelOptions, saveModel } from './decoder/save-model.ts';
+export { PolicyModel, type PolicyOptions } from './policy-model.ts';
+export { RewardModel, type RewardModelOptions } from './reward-model.ts';
+export type { RoleOptions } from './role-model.ts';
+export { randomHead, type ScalarModelOptions, zeroHead } from './scalar-model.ts';
+export { type ModelOutput, type ResponseLogprobs, SFTModel } from './sft-model.ts';
+export type { TokenBatch } from './token-batch.ts';
+export { ValueModel } from './value-model.ts';
