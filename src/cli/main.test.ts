@@ -1,35 +1,37 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { runCli } from '../../test/helpers/run-cli.ts';
 import { version } from '../version.ts';
 
-const main = fileURLToPath(new URL('main.ts', import.meta.url));
-
-function proximal(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', 'tsx', main, ...args],
-    { encoding: 'utf8' },
-  );
-  return { status, stdout, stderr };
-}
-
-describe('proximal', () => {
-  test('--version prints the package version', () => {
-    expect(proximal('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
+describe('proximal', { timeout: 30_000 }, () => {
+  test('--version prints the package version', async () => {
+    expect(await runCli('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  test('without arguments prints the same help as --help and succeeds', () => {
-    const help = proximal('--help');
+  test('without arguments prints the same help as --help and succeeds', async () => {
+    const help = await runCli('--help');
     expect(help.stdout).toMatch(/^Usage: proximal/);
     expect(help.status).toBe(0);
-    expect(proximal()).toEqual(help);
+    expect(await runCli()).toEqual(help);
   });
 
   test.each([
-    ['fly', 'Unknown command "fly": run "proximal --help" for what exists\n'],
-    ['--fly', "error: unknown option '--fly'\n"],
-  ])('%s fails with one line and exit code 2', (argument, stderr) => {
-    expect(proximal(argument)).toEqual({ status: 2, stdout: '', stderr });
+    [['fly'], 'Unknown command "fly": run "proximal --help" for what exists\n'],
+    [['genrate'], 'Unknown command "genrate": did you mean "generate"?\n'],
+    [['--fly'], "error: unknown option '--fly'\n"],
+    [
+      ['inspect', '--model', 'x', '--jsn'],
+      "error: unknown option '--jsn' (Did you mean --json?)\n",
+    ],
+    [['inspect'], "error: required option '--model <model>' not specified\n"],
+    [
+      ['generate', '--model', 'x'],
+      'Cannot generate: --prompt or --prompt-file must be given, got neither\n',
+    ],
+    [
+      ['generate', '--model', 'x', '--prompt', 'y', '--top-p', '1.5'],
+      'Cannot use --top-p: it must be a number > 0 and ≤ 1, got "1.5"\n',
+    ],
+  ])('%j fails with one line and exit code 2', async (args, stderr) => {
+    expect(await runCli(...args)).toEqual({ status: 2, stdout: '', stderr });
   });
 });

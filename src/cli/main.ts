@@ -1,16 +1,47 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
+import { nearestName } from '../config/nearest-name.ts';
 import { version } from '../version.ts';
-
-const usageError = 2;
+import { describeFailure, exitCodes } from './failure.ts';
+import { addGenerate } from './generate.ts';
+import { addInit } from './init.ts';
+import { addInspect } from './inspect.ts';
+import { exitOnInterrupt } from './interrupt.ts';
 
 const program = new Command('proximal')
   .description('Fine-tune language models with proximal policy optimisation (PPO).')
-  .version(version)
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageError))
-  .on('command:*', ([name]: string[]) =>
-    program.error(`Unknown command "${name}": run "proximal --help" for what exists`),
+  .version(version, '-V, --version', 'Print the version')
+  .helpOption('-h, --help', 'Show this help')
+  .helpCommand('help [command]', 'Show the help of a command')
+  // Suggestions would stand on a line of their own.
+  .configureOutput({ outputError: (text, write) => write(text.replace(/\n\(/, ' (')) })
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage))
+  .on('command:*', ([name = '']: string[]) => program.error(describeUnknown(name)));
+
+for (const addCommand of [addInit, addInspect, addGenerate]) addCommand(program);
+
+function describeUnknown(name: string): string {
+  const nearest = nearestName(
+    name,
+    program.commands.map((command) => command.name()),
   );
+  const remedy =
+    nearest === undefined ? 'run "proximal --help" for what exists' : `did you mean "${nearest}"?`;
+  return `Unknown command "${name}": ${remedy}`;
+}
+
+exitOnInterrupt();
+// Whoever reads the output may have seen enough, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
 
 const hasArguments = process.argv.length > 2;
-await program.parseAsync(hasArguments ? process.argv : [...process.argv, '--help']);
+try {
+  await program.parseAsync(hasArguments ? process.argv : [...process.argv, '--help']);
+} catch (error) {
+  const { text, exitCode } = describeFailure(error);
+  process.stderr.write(text);
+  process.exitCode = exitCode;
+}

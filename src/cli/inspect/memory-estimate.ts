@@ -1,0 +1,110 @@
+import type { SaveList } from '../../engine/graph/index.ts';
+import type { RolloutPrecision } from '../../generation/decode-weights.ts';
+import type { Architecture } from '../../models/decoder/families/index.ts';
+import { layerActivationBytes } from './activation-bytes.ts';
+import { engineBytes } from './engine-bytes.ts';
+import { loraConfigs, type ParameterCounts } from './parameter-counts.ts';
+
+/** What one role adds to the shared base, in bytes. */
+interface RoleMemory {
+  /** Adapter and head. */
+  readonly weights: number;
+  readonly gradients: number;
+  /** AdamW's two moments. */
+  readonly optimizer: number;
+  readonly total: number;
+}
+
+type RoleName = 'reference' | 'policy' | 'value' | 'reward';
+
+/** Bytes in float32, by role and phase. */
+export interface MemoryEstimate {
+  /** One copy for all roles. */
+  readonly base: number;
+  readonly roles: Readonly<Record<RoleName, RoleMemory>>;
+  /** Weights that generation holds beside the base. */
+  readonly rolloutEngine: Readonly<Record<RolloutPrecision, number>>;
+  readonly kvCache: { readonly perToken: number; readonly perSequence: number };
+  /** Kept for the backward pass of `ppo.tokens` tokens. */
+  readonly activations: Readonly<Record<SaveList, number>>;
+  /** What one layer needs at once when it computes values again. */
+  readonly layerAtWork: number;
+  /** Logits of one chunk and their gradient. */
+  readonly logits: number;
+  /** The whole, while texts are generated and while the models are trained on them. */
+  readonly ppo: {
+    readonly sequences: number;
+    readonly sequenceLength: number;
+    readonly tokens: number;
+    readonly rollout: Readonly<Record<RolloutPrecision, number>>;
+    readonly update: Readonly<Record<RolloutPrecision, number>>;
+  };
+}
+
+/** The documents' batch of 4, with prompt and response of 256 tokens together. */
+const batch = { batch: 4, length: 256 } as const;
+const tokens = batch.batch * batch.length;
+/** The base computes the logits of at most this many tokens × vocabulary at once. */
+const LOGITS_AT_ONCE = 2 ** 24;
+
+/** Estimates the memory of PPO with the documents' adapters. */
+export function estimateMemory(
+  architecture: Architecture,
+  parameters: ParameterCounts,
+): MemoryEstimate {
+  const { config } = architecture;
+  const layers = config.num_hidden_layers;
+  const layerBytes = (save: SaveList) =>
+    layerActivationBytes(architecture, { lora: loraConfigs.attention, save, tokens: batch });
+  const perToken = 8 * layers * config.num_key_value_heads * config.head_dim;
+  const layerAtWork = layerBytes('all');
+  const parts = {
+    base: 4 * parameters.total,
+    roles: estimateRoles(parameters.lora.attention, config.hidden_size),
+    rolloutEngine: engineBytes(architecture),
+    kvCache: { perToken, perSequence: batch.length * perToken },
+    activations: {
+      none: layers * layerBytes('none'),
+      matmul: layers * layerBytes('matmul'),
+      all: layers * layerAtWork,
+    },
+    layerAtWork,
+    logits: 2 * 4 * Math.min(tokens * config.vocab_size, LOGITS_AT_ONCE),
+  };
+  return { ...parts, ppo: estimatePpo(parts) };
+}
+
+/** The reward model is not trained in PPO, and the reference is the base itself. */
+function estimateRoles(adapter: number, head: number): MemoryEstimate['roles'] {
+  const role = (weights: number, isTrained: boolean): RoleMemory => {
+    const gradients = isTrained ? 4 * weights : 0;
+    const bytes = { weights: 4 * weights, gradients, optimizer: 2 * gradients };
+    return { ...bytes, total: bytes.weights + bytes.gradients + bytes.optimizer };
+  };
+  return {
+    reference: role(0, false),
+    policy: role(adapter, true),
+    value: role(adapter + head, true),
+    reward: role(adapter + head, false),
+  };
+}
+
+/** The engine and the optimisers' state stay in memory through both phases. */
+function estimatePpo(parts: Omit<MemoryEstimate, 'ppo'>): MemoryEstimate['ppo'] {
+  const roles = Object.values(parts.roles).reduce((sum, { total }) => sum + total, 0);
+  const resident = parts.base + roles;
+  const cache = batch.batch * parts.kvCache.perSequence;
+  const training = parts.activations.matmul + parts.layerAtWork + parts.logits;
+  const withEngine = (phase: number) => {
+    const { f32, int8, 'f32-feeds': feeds } = parts.rolloutEngine;
+    const rest = resident + phase;
+    return { f32: rest + f32, 'f32-feeds': rest + feeds, int8: rest + int8 };
+  };
+  return {
+    sequences: batch.batch,
+    sequenceLength: batch.length,
+    tokens,
+    rollout: withEngine(cache),
+    update: withEngine(training),
+  };
+}

@@ -1,0 +1,56 @@
+import { defaultLoraConfig, isTarget, type LoraConfig } from '../../base-setup/lora/lora-config.ts';
+import type { Architecture } from '../../models/decoder/families/index.ts';
+import { layerParts } from '../../models/decoder/layer-graph.ts';
+import { weightShapes } from '../../models/decoder/weight-shapes.ts';
+
+/** Parameters of a model and of the adapters that are usually trained over it. */
+export interface ParameterCounts {
+  readonly total: number;
+  /** Of tokens, and of positions where they are learned. */
+  readonly embedding: number;
+  /** The output head's own; 0 where it is the embedding. */
+  readonly head: number;
+  readonly perLayer: number;
+  readonly lora: Readonly<Record<LoraTargets, number>>;
+}
+
+export type LoraTargets = 'attention' | 'allLinear';
+
+/** The documents' adapter, and the same on every linear module. */
+export const loraConfigs: Readonly<Record<LoraTargets, LoraConfig>> = {
+  attention: defaultLoraConfig,
+  allLinear: { ...defaultLoraConfig, target_modules: 'all-linear' },
+};
+
+export function countParameters(architecture: Architecture): ParameterCounts {
+  const { names } = architecture.family;
+  const sizes = new Map(
+    [...weightShapes(architecture)].map(([name, shape]) => [name, size(shape)]),
+  );
+  const sizeOf = (name: string | undefined) => sizes.get(name ?? '') ?? 0;
+  return {
+    total: sum(sizes.values()),
+    embedding: sizeOf(names.embedding) + sizeOf(names.positions),
+    head: sizeOf(names.head),
+    perLayer: sum([...sizes].filter(([name]) => name.startsWith(names.layer(0))).map(([, n]) => n)),
+    lora: {
+      attention: countAdapter(architecture, loraConfigs.attention),
+      allLinear: countAdapter(architecture, loraConfigs.allLinear),
+    },
+  };
+}
+
+/** r · (in + out) of each target, in every layer. */
+function countAdapter(architecture: Architecture, lora: LoraConfig): number {
+  const targets = [...layerParts(architecture).modules].filter(([name]) => isTarget(name, lora));
+  const perLayer = sum(targets.map(([, [out, inner]]) => lora.r * (out + inner)));
+  return architecture.config.num_hidden_layers * perLayer;
+}
+
+function size(shape: readonly number[]): number {
+  return shape.reduce((product, dim) => product * dim, 1);
+}
+
+function sum(numbers: Iterable<number>): number {
+  return [...numbers].reduce((total, number) => total + number, 0);
+}
