@@ -71,7 +71,7 @@ async function stepTime(
   return median(times);
 }
 
-/** Bytes of weights that a step must read: int8 has a 4-byte scale for every 32 weights. */
+/** Bytes of weights that a step must read: int8 has a 4-byte scale for every 128 weights. */
 function weightBytes(base: BaseModel, precision: RolloutPrecision): number {
-  return parameterCount(base) * (precision === 'int8' ? 1 + 4 / 32 : 4);
+  return parameterCount(base) * (precision === 'int8' ? 1 + 4 / 128 : 4);
 }

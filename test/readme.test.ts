@@ -43,7 +43,7 @@ function runSnippet(code: string) {
   return run(process.execPath, ['--import', 'tsx', file]);
 }
 
-describe('the README', () => {
+describe('the README', { timeout: 60_000 }, () => {
   beforeAll(fillCache);
   afterAll(() => rmSync(folder, { recursive: true }));
 

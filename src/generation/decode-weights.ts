@@ -1,13 +1,13 @@
 import {
   constant,
-  linear,
+  QUANTIZED_BLOCK,
   quantizedMatmul,
   type Shape,
   type Value,
 } from '../engine/graph/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
-import { fedWeights, type WeightSource } from '../models/decoder/decode-graph.ts';
-import { quantize } from './quantize.ts';
+import { fedWeights, productWith, type WeightSource } from '../models/decoder/decode-graph.ts';
+import { quantize, transpose } from './quantize.ts';
 
 /**
  * How the decode graph holds the base: `f32` packed by ONNX Runtime for speed (a copy of its own),
@@ -21,33 +21,31 @@ export const weightSources: Readonly<Record<RolloutPrecision, (base: BaseModel) 
     'f32-feeds': fedWeights,
     f32: (base) => {
       const weight = constants(base);
-      return {
-        weight,
-        product: (x, name, out) => linear(x, weight(name, [out, x.shape.at(-1) as number])),
-      };
+      return { weight, product: productWith(weight) };
     },
-    int8: (base) => {
-      return {
-        weight: constants(base),
-        product(x, name, out) {
-          const inner = x.shape.at(-1) as number;
-          const { bytes, scales } = quantize(base.weight(name).data, [out, inner]);
-          const blocks = scales.length / out;
-          return quantizedMatmul(
-            x,
-            constant(bytes, { dtype: 'uint8', shape: [out, blocks, 32] }),
-            constant(scales, { shape: [out, blocks] }),
-          );
-        },
-      };
-    },
+    int8: (base) => ({ weight: constants(base), product: quantizedProducts(base) }),
   };
 
-function constants(base: BaseModel): (name: string, shape: Shape) => Value {
+function constants(base: BaseModel): WeightSource['weight'] {
   const made = new Map<string, Value>();
-  return (name, shape) => {
+  return (name: string, shape: Shape) => {
     const value = made.get(name) ?? constant(base.weight(name).data, { shape });
     made.set(name, value);
     return value;
+  };
+}
+
+function quantizedProducts(base: BaseModel): WeightSource['product'] {
+  return (x, name, { out, transposed = false }) => {
+    const inner = x.shape.at(-1) as number;
+    const { data } = base.weight(name);
+    const weight = transposed ? transpose(data, [inner, out]) : data;
+    const { bytes, scales } = quantize(weight, [out, inner]);
+    const blocks = scales.length / out;
+    return quantizedMatmul(
+      x,
+      constant(bytes, { dtype: 'uint8', shape: [out, blocks, QUANTIZED_BLOCK] }),
+      constant(scales, { shape: [out, blocks] }),
+    );
   };
 }

@@ -118,13 +118,13 @@ describe('Decoder', () => {
   });
 });
 
-// Measured: 0.8 % of the standard deviation for GPT-2, whose head alone is rounded, 4.6 % elsewhere.
+// Measured: 2.2 % of the standard deviation for GPT-2, 4.6 % elsewhere.
 describe.each([
   ['llama-gqa', 0.06],
   // Rows of 48 are no multiple of a block.
   ['qwen2-untied', 0.06],
   ['qwen3-untied', 0.06],
-  ['gpt2-default', 0.012],
+  ['gpt2-default', 0.03],
 ])('int8 of %s', (name, bound) => {
   const model = useModel(fixtureFolder(name));
 

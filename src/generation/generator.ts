@@ -44,15 +44,11 @@ export class Generator {
     prompts: readonly Prompt[],
     options: GenerationOptions = {},
   ): Promise<GeneratedText[]> {
-    const finished: GeneratedText[] = [];
-    const events = this.run(prompts, options, (text) => finished.push(text));
-    while (!(await events.next()).done);
-    return finished.sort((a, b) => a.prompt - b.prompt || a.sample - b.sample);
-  }
-
-  /** Tokens of all texts as they come. */
-  stream(prompts: readonly Prompt[], options: GenerationOptions = {}): AsyncGenerator<TokenEvent> {
-    return this.run(prompts, options, () => {});
+    const texts: GeneratedText[] = [];
+    for await (const { finished } of this.stream(prompts, options)) {
+      if (finished !== undefined) texts.push(finished);
+    }
+    return texts.sort((a, b) => a.prompt - b.prompt || a.sample - b.sample);
   }
 
   async dispose(): Promise<void> {
@@ -60,10 +56,10 @@ export class Generator {
     this.decoder = undefined;
   }
 
-  private async *run(
+  /** Tokens of all texts as they come. */
+  async *stream(
     prompts: readonly Prompt[],
-    options: GenerationOptions,
-    onFinished: (text: GeneratedText) => void,
+    options: GenerationOptions = {},
   ): AsyncGenerator<TokenEvent> {
     const { base, adapter, precision = 'f32' } = this.options;
     const waiting = this.plan(prompts, options);
@@ -79,7 +75,7 @@ export class Generator {
       const events =
         waiting.length > 0 && batch.free > 0 ? await batch.admit(waiting) : await batch.step();
       yield* events;
-      for (const sequence of batch.removeFinished()) onFinished(sequence.result());
+      batch.removeFinished();
     }
   }
 
@@ -181,19 +177,16 @@ class Batch {
   }
 
   /** Takes finished sequences out; the last ones move into their places. */
-  removeFinished(): Sequence[] {
-    const finished: Sequence[] = [];
+  removeFinished(): void {
     for (let slot = this.active.length - 1; slot >= 0; slot--) {
       const sequence = this.active[slot]!;
       if (sequence.finishReason === undefined) continue;
-      finished.push(sequence);
       const last = this.active.pop()!;
       if (last !== sequence) {
         this.active[slot] = last;
         this.cache.copy(this.active.length, slot);
       }
     }
-    return finished;
   }
 
   private draw(sequence: Sequence, logits: Float32Array<ArrayBuffer>): TokenEvent {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { quantize } from './quantize.ts';
+import { quantize, transpose } from './quantize.ts';
 
 /** A row with these numbers first and zeros after them. */
 function row(length: number, ...first: number[]): number[] {
@@ -10,49 +10,52 @@ function row(length: number, ...first: number[]): number[] {
 /** What a quantised weight stands for, at [out, in]. */
 function restore(weight: readonly number[], [out, inner]: readonly [number, number]) {
   const { bytes, scales } = quantize(Float32Array.from(weight), [out, inner]);
-  const blocks = Math.ceil(inner / 32);
+  const blocks = Math.ceil(inner / 128);
   return weight.map((_, place) => {
     const [o, i] = [Math.floor(place / inner), place % inner];
-    const block = o * blocks + Math.floor(i / 32);
+    const block = o * blocks + Math.floor(i / 128);
     const scale = scales[block] ?? Number.NaN;
-    return { scale, value: ((bytes[block * 32 + (i % 32)] ?? Number.NaN) - 128) * scale };
+    return { scale, value: ((bytes[block * 128 + (i % 128)] ?? Number.NaN) - 128) * scale };
   });
 }
 
 describe('quantize()', () => {
   test('rounds by 1/127 of the largest magnitude of the block', () => {
-    const weight = row(32, 127, -127, 0.4, 0.6, -0.6, 2.5, -100);
-    const { bytes, scales } = quantize(Float32Array.from(weight), [1, 32]);
+    const weight = row(128, 127, -127, 0.4, 0.6, -0.6, 2.5, -100);
+    const { bytes, scales } = quantize(Float32Array.from(weight), [1, 128]);
     expect([...scales]).toEqual([1]);
-    expect([...bytes]).toEqual([255, 1, 128, 129, 127, 131, 28, ...Array(25).fill(128)]);
+    expect([...bytes]).toEqual([255, 1, 128, 129, 127, 131, 28, ...Array(121).fill(128)]);
   });
 
-  test('gives 32 neighbours of a row one scale, and no others', () => {
-    const weight = [...row(32, 127), ...row(32, -254), ...row(32, 63.5), ...row(32, 1)];
-    const { scales } = quantize(Float32Array.from(weight), [2, 64]);
+  test('gives 128 neighbours of a row one scale, and no others', () => {
+    const weight = [...row(128, 127), ...row(128, -254), ...row(128, 63.5), ...row(128, 1)];
+    const { scales } = quantize(Float32Array.from(weight), [2, 256]);
     expect([...scales]).toEqual([1, 2, 0.5, Math.fround(1 / 127)]);
   });
 
   test('keeps a block of zeros as zeros', () => {
-    const { bytes, scales } = quantize(Float32Array.from([...row(32), ...row(32, 127)]), [1, 64]);
+    const { bytes, scales } = quantize(
+      Float32Array.from([...row(128), ...row(128, 127)]),
+      [1, 256],
+    );
     expect([...scales]).toEqual([0, 1]);
-    expect([...bytes]).toEqual([...Array(32).fill(128), 255, ...Array(31).fill(128)]);
+    expect([...bytes]).toEqual([...Array(128).fill(128), 255, ...Array(127).fill(128)]);
   });
 
-  test('fills up rows that are no multiple of 32, with zeros and without their neighbours', () => {
-    // Two rows of 34: each ends with a block of two numbers.
-    const weight = [...row(32, 127), 254, -127, ...row(32, 508), 0, 63.5];
-    const { bytes, scales } = quantize(Float32Array.from(weight), [2, 34]);
+  test('fills up rows that are no multiple of 128, with zeros and without their neighbours', () => {
+    // Two rows of 130: each ends with a block of two numbers.
+    const weight = [...row(128, 127), 254, -127, ...row(128, 508), 0, 63.5];
+    const { bytes, scales } = quantize(Float32Array.from(weight), [2, 130]);
     expect([...scales]).toEqual([1, 2, 4, 0.5]);
-    const block = (index: number) => [...bytes.slice(index * 32, (index + 1) * 32)];
-    expect(block(1)).toEqual([255, Math.round(-63.5) + 128, ...Array(30).fill(128)]);
-    expect(block(3)).toEqual([128, 255, ...Array(30).fill(128)]);
+    const block = (index: number) => [...bytes.slice(index * 128, (index + 1) * 128)];
+    expect(block(1)).toEqual([255, Math.round(-63.5) + 128, ...Array(126).fill(128)]);
+    expect(block(3)).toEqual([128, 255, ...Array(126).fill(128)]);
   });
 
   test('is off by half a scale at most', () => {
     const number = fc.integer({ min: -(2 ** 24), max: 2 ** 24 });
     const matrix = fc
-      .tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 70 }))
+      .tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 270 }))
       .chain(([out, inner]) =>
         fc.record({
           shape: fc.constant([out, inner] as const),
@@ -75,7 +78,11 @@ describe('quantize()', () => {
   });
 
   test('keeps the largest number of a block to float32', () => {
-    const weight = row(32, 0.3, -0.7, 0.1);
-    expect(restore(weight, [1, 32])[1]?.value).toBeCloseTo(-0.7, 6);
+    const weight = row(128, 0.3, -0.7, 0.1);
+    expect(restore(weight, [1, 128])[1]?.value).toBeCloseTo(-0.7, 6);
   });
+});
+
+test('transpose() turns rows into columns', () => {
+  expect([...transpose(Float32Array.of(1, 2, 3, 4, 5, 6), [2, 3])]).toEqual([1, 4, 2, 5, 3, 6]);
 });

@@ -1,13 +1,13 @@
 import { QUANTIZED_BLOCK } from '../engine/graph/index.ts';
 
 export interface QuantizedWeight {
-  /** [out, blocks, 32]: round(w / scale) + 128. */
+  /** [out, blocks, 128]: round(w / scale) + 128. */
   readonly bytes: Uint8Array;
   /** [out, blocks]: largest magnitude of the block / 127. */
   readonly scales: Float32Array;
 }
 
-/** Rounds a weight [out, in] to 8 bits, one scale for 32 neighbours of a row. */
+/** Rounds a weight [out, in] to 8 bits, one scale for 128 neighbours of a row. */
 export function quantize(
   weight: Float32Array,
   [out, inner]: readonly [number, number],
@@ -30,4 +30,16 @@ export function quantize(
       bytes[target + i] = Math.round(weight[start + i]! / scale) + 128;
   }
   return { bytes, scales };
+}
+
+/** A matrix [rows, columns] as [columns, rows]. */
+export function transpose(
+  matrix: Float32Array,
+  [rows, columns]: readonly [number, number],
+): Float32Array {
+  const turned = new Float32Array(matrix.length);
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < columns; j++) turned[j * rows + i] = matrix[i * columns + j]!;
+  }
+  return turned;
 }

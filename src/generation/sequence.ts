@@ -1,8 +1,9 @@
 import type { StreamingDecoder } from '../base-setup/tokenizer/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
 import type { SampledToken } from './sampler/sampler.ts';
+import { StopFilter } from './stop-filter.ts';
 
-/** Why a text ended: a stop token or string, its length, or the end of the model's context. */
+/** Why a text ended: a stop token or string, or its length, which the model's context limits too. */
 export type FinishReason = 'stop' | 'length';
 
 /** One generated token as it comes. */
@@ -11,12 +12,14 @@ export interface TokenEvent {
   readonly prompt: number;
   readonly sample: number;
   readonly token: number;
-  /** The text that this token completes; empty while a character is unfinished. */
+  /** The text that is certain now: none while a character or perhaps a stop string is unfinished. */
   readonly text: string;
   /** log π of the unfiltered policy at the temperature. */
   readonly logprob: number;
   /** The logprob under the distribution that was drawn from. */
   readonly samplingLogprob: number;
+  /** The whole text, if this token is its last one. */
+  readonly finished?: GeneratedText;
 }
 
 /** A finished text with its tokens. */
@@ -33,7 +36,7 @@ export interface GeneratedText {
   readonly finishReason: FinishReason;
 }
 
-export interface StopRules {
+interface StopRules {
   readonly stopTokens: ReadonlySet<number>;
   readonly stopStrings: readonly string[];
   readonly maxTokens: number;
@@ -52,12 +55,14 @@ interface SequenceParts {
 export class Sequence {
   readonly parts: SequenceParts;
   finishReason: FinishReason | undefined;
+  private readonly filter: StopFilter;
   private readonly drawn: SampledToken[] = [];
   private readonly pieces: string[] = [];
   private text = '';
 
   constructor(parts: SequenceParts) {
     this.parts = parts;
+    this.filter = new StopFilter(parts.rules.stopStrings);
   }
 
   get lastToken(): number {
@@ -71,48 +76,44 @@ export class Sequence {
 
   /** Takes a token; afterwards `finishReason` tells whether it was the last one. */
   accept(drawn: SampledToken): TokenEvent {
-    const { prompt, sample, decoder, rules } = this.parts;
-    const isStop = rules.stopTokens.has(drawn.token);
+    const { prompt, sample } = this.parts;
     this.drawn.push(drawn);
-    let piece = isStop ? decoder.finish() : decoder.push(drawn.token);
-    this.text += piece;
-    const cut = firstIndexOf(this.text, rules.stopStrings);
-    if (isStop || cut >= 0) this.finishReason = 'stop';
-    else if (this.drawn.length >= rules.maxTokens) this.finishReason = 'length';
-    if (this.finishReason === 'length') {
-      const rest = decoder.finish();
-      piece += rest;
-      this.text += rest;
-    }
-    this.pieces.push(piece);
+    const text = this.read(drawn.token);
+    this.text += text;
     return {
       prompt,
       sample,
-      token: drawn.token,
-      text: piece,
-      logprob: drawn.logprob,
-      samplingLogprob: drawn.samplingLogprob,
+      ...drawn,
+      text,
+      ...(this.finishReason && { finished: this.result(this.finishReason) }),
     };
   }
 
-  result(): GeneratedText {
-    const { prompt, sample, promptTokens, rules } = this.parts;
-    const cut = firstIndexOf(this.text, rules.stopStrings);
+  /** Decodes a token, finds out whether it ends the text, and returns the text that is certain now. */
+  private read(token: number): string {
+    const { decoder, rules } = this.parts;
+    const isStop = rules.stopTokens.has(token);
+    const isLast = isStop || this.drawn.length >= rules.maxTokens;
+    const piece = (isStop ? '' : decoder.push(token)) + (isLast ? decoder.finish() : '');
+    this.pieces.push(piece);
+    const text = this.filter.push(piece);
+    if (isStop || this.filter.isStopped) this.finishReason = 'stop';
+    else if (isLast) this.finishReason = 'length';
+    return this.finishReason === undefined ? text : text + this.filter.finish();
+  }
+
+  private result(finishReason: FinishReason): GeneratedText {
+    const { prompt, sample, promptTokens } = this.parts;
     return {
       prompt,
       sample,
       promptTokens,
       tokens: Int32Array.from(this.drawn, ({ token }) => token),
       pieces: this.pieces,
-      text: cut >= 0 ? this.text.slice(0, cut) : this.text,
+      text: this.text,
       logprobs: Float32Array.from(this.drawn, ({ logprob }) => logprob),
       samplingLogprobs: Float32Array.from(this.drawn, ({ samplingLogprob }) => samplingLogprob),
-      finishReason: this.finishReason ?? 'length',
+      finishReason,
     };
   }
-}
-
-function firstIndexOf(text: string, needles: readonly string[]): number {
-  const found = needles.map((needle) => text.indexOf(needle)).filter((index) => index >= 0);
-  return found.length === 0 ? -1 : Math.min(...found);
 }

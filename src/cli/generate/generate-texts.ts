@@ -9,8 +9,7 @@ import { dim, showStatus } from '../terminal.ts';
 import type { GenerateFlags } from './generate-flags.ts';
 import { encodePrompt, readPrompts } from './read-prompts.ts';
 import { SpeedMeter } from './speed-meter.ts';
-import { TextInProgress } from './text-in-progress.ts';
-import { jsonWriter, listWriter, type PlacedText, streamWriter } from './text-writers.ts';
+import { jsonWriter, listWriter, streamWriter } from './text-writers.ts';
 
 type GenerationConfig = z.output<typeof generationConfigSchema>;
 
@@ -21,10 +20,9 @@ export async function generateTexts(flags: GenerateFlags, config: GenerationConf
   const folder = await resolveWithProgress(model, { ...(revision !== undefined && { revision }) });
   const hideStatus = showStatus(`Loading ${model}`);
   const loaded = await loadModel(folder).finally(hideStatus);
-  const texts = placeTexts(prompts, { loaded, flags, config });
   const meter = new SpeedMeter();
   try {
-    await untilInterrupted((signal) => run(texts, { loaded, flags, config, meter, signal }));
+    await untilInterrupted((signal) => run(prompts, { loaded, flags, config, meter, signal }));
   } finally {
     if (meter.tokens > 0) process.stderr.write(`${dim(meter.describe(), process.stderr)}\n`);
   }
@@ -34,50 +32,26 @@ interface Job {
   readonly loaded: LoadedModel;
   readonly flags: GenerateFlags;
   readonly config: GenerationConfig;
+  readonly meter: SpeedMeter;
+  readonly signal: AbortSignal;
 }
 
-/** A place for each sample of each prompt, in that order. */
-function placeTexts(prompts: readonly string[], { loaded, flags, config }: Job): PlacedText[] {
-  const { base, tokenizer } = loaded;
-  const context = base.architecture.config.max_position_embeddings;
-  return prompts.flatMap((prompt, promptIndex) => {
-    const promptTokens = encodePrompt(prompt, { tokenizer, chat: flags.chat ?? false });
-    const rules = {
-      stop: config.stop,
-      stopTokens: tokenizer.eosIds,
-      maxTokens: Math.min(config.maxNewTokens, context - promptTokens.length),
-    };
-    return Array.from({ length: config.numReturnSequences }, (_, sample) => {
-      const text = new TextInProgress(rules);
-      return { prompt, promptIndex, sample, promptTokens, text };
-    });
-  });
-}
-
-async function run(
-  texts: readonly PlacedText[],
-  { loaded, flags, config, meter, signal }: Job & { meter: SpeedMeter; signal: AbortSignal },
-): Promise<void> {
-  const { precision } = config;
+async function run(prompts: readonly string[], job: Job): Promise<void> {
+  const { loaded, flags, config, meter, signal } = job;
+  const { tokenizer } = loaded;
   const adapter = await loadAdapter(flags.adapter, loaded);
-  const generator = new Generator({ ...loaded, adapter, precision });
-  const prompts = texts.filter(({ sample }) => sample === 0).map((text) => text.promptTokens);
-  const options = { ...generationOptions(config), stopTokenIds: loaded.tokenizer.eosIds, signal };
-  const writer = chooseWriter(texts.length, flags);
-  const open = new Set(texts);
-  const finish = (placed: PlacedText) => {
-    open.delete(placed);
-    writer.piece(placed.text.finish(), placed);
-    writer.done(placed);
-  };
+  const generator = new Generator({ ...loaded, adapter, precision: config.precision });
+  const tokens = prompts.map((prompt) =>
+    encodePrompt(prompt, { tokenizer, chat: flags.chat ?? false }),
+  );
+  const writer = chooseWriter(prompts.length * config.numReturnSequences, flags);
   try {
-    for await (const event of generator.stream(prompts, options)) {
-      const placed = texts[event.prompt * config.numReturnSequences + event.sample]!;
+    for await (const event of generator.stream(tokens, { ...generationOptions(config), signal })) {
+      const prompt = prompts[event.prompt]!;
       meter.count();
-      writer.piece(placed.text.push(event), placed);
-      if (placed.text.isDone) finish(placed);
+      writer.piece(event.text, prompt);
+      if (event.finished) writer.done(event.finished, prompt);
     }
-    for (const placed of open) finish(placed);
   } finally {
     writer.close();
     await generator.dispose();

@@ -1,22 +1,18 @@
-import { describe, expect, test, vi } from 'vitest';
-import { TextInProgress } from './text-in-progress.ts';
+import { expect, test, vi } from 'vitest';
 import { jsonWriter, listWriter, streamWriter, type TextWriter } from './text-writers.ts';
 
-const rules = { stop: ['!'], stopTokens: [9], maxTokens: 4 };
-const event = (token: number, text: string) => ({
-  prompt: 0,
-  sample: 0,
-  token,
-  text,
-  logprob: -token,
-  samplingLogprob: -token / 2,
-});
-
-/** A text of two tokens, as it was placed. */
-function place(prompt = 'Once upon') {
-  const text = new TextInProgress(rules);
-  return { prompt, promptIndex: 1, sample: 2, promptTokens: Int32Array.of(7), text };
-}
+const prompt = 'Once upon';
+const text = {
+  prompt: 1,
+  sample: 2,
+  promptTokens: Int32Array.of(7),
+  tokens: Int32Array.of(5, 9),
+  pieces: [' a', ''],
+  text: ' a',
+  logprobs: Float32Array.of(-5, -9),
+  samplingLogprobs: Float32Array.of(-2.5, -4.5),
+  finishReason: 'stop',
+} as const;
 
 /** Runs two tokens through a writer and gives what was written. */
 function write(make: (output: { isTTY: boolean; write(text: string): true }) => TextWriter) {
@@ -26,33 +22,11 @@ function write(make: (output: { isTTY: boolean; write(text: string): true }) => 
     return true as const;
   };
   const writer = make({ isTTY: false, write: record });
-  const placed = place();
-  for (const next of [event(5, ' a'), event(9, '')]) {
-    writer.piece(placed.text.push(next), placed);
-  }
-  writer.piece(placed.text.finish(), placed);
-  writer.done(placed);
+  for (const piece of text.pieces) writer.piece(piece, prompt);
+  writer.done(text, prompt);
   writer.close();
   return written.join('');
 }
-
-describe('TextInProgress', () => {
-  test('is done at a stop token, a stop string or its length', () => {
-    const [token, string, length] = [place().text, place().text, place().text];
-    token.push(event(9, ''));
-    string.push(event(5, 'a! b'));
-    for (const text of ['a', 'b', 'c']) length.push(event(5, text));
-    expect([token.isDone, string.isDone, length.isDone]).toEqual([true, true, false]);
-    length.push(event(5, 'd'));
-    expect(length.isDone).toBe(true);
-    expect([token, string, length].map((text) => text.finishReason)).toEqual([
-      'stop',
-      'stop',
-      'length',
-    ]);
-    expect([string.text, length.text]).toEqual(['a', 'abcd']);
-  });
-});
 
 test('streamWriter() writes pieces and a last line break', () => {
   expect(write((output) => streamWriter(output, { chat: false }))).toBe(' a\n');

@@ -1,21 +1,12 @@
+import type { GeneratedText } from '../../generation/sequence.ts';
 import { dim, type Output } from '../terminal.ts';
-import type { TextInProgress } from './text-in-progress.ts';
-
-/** A text and where it belongs. */
-export interface PlacedText {
-  readonly prompt: string;
-  readonly promptIndex: number;
-  readonly sample: number;
-  readonly promptTokens: Int32Array;
-  readonly text: TextInProgress;
-}
 
 /** How texts are shown. */
 export interface TextWriter {
-  /** More of a text came. */
-  piece(text: string, placed: PlacedText): void;
+  /** More of a prompt's text came. */
+  piece(text: string, prompt: string): void;
   /** A text is complete. */
-  done(placed: PlacedText): void;
+  done(text: GeneratedText, prompt: string): void;
   /** No more will come, perhaps too early. */
   close(): void;
 }
@@ -24,7 +15,7 @@ export interface TextWriter {
 export function streamWriter(output: Output, { chat }: { chat: boolean }): TextWriter {
   let isOpen = false;
   return {
-    piece(text, { prompt }) {
+    piece(text, prompt) {
       if (!isOpen && output.isTTY) output.write(dim(chat ? `> ${prompt}\n` : prompt, output));
       isOpen = true;
       output.write(text);
@@ -40,11 +31,11 @@ export function streamWriter(output: Output, { chat }: { chat: boolean }): TextW
 export function listWriter(output: Output): TextWriter {
   return {
     piece: () => {},
-    done({ prompt, promptIndex, sample, text }) {
+    done({ prompt: index, sample, text }, prompt) {
       const start = prompt.replace(/\s+/g, ' ').trim();
       const shown = start.length > 50 ? `${start.slice(0, 49)}…` : start;
-      const header = `── prompt ${promptIndex + 1}, text ${sample + 1}: ${shown}`;
-      output.write(`${dim(header, output)}\n${text.text}\n\n`);
+      const header = `── prompt ${index + 1}, text ${sample + 1}: ${shown}`;
+      output.write(`${dim(header, output)}\n${text}\n\n`);
     },
     close: () => {},
   };
@@ -54,18 +45,15 @@ export function listWriter(output: Output): TextWriter {
 export function jsonWriter(output: Output): TextWriter {
   return {
     piece: () => {},
-    done({ prompt, promptIndex, sample, promptTokens, text }) {
+    done({ prompt: promptIndex, promptTokens, ...text }, prompt) {
       const line = {
         promptIndex,
-        sample,
         prompt,
-        text: text.text,
-        finishReason: text.finishReason,
+        ...text,
         promptTokens: Array.from(promptTokens),
-        tokens: text.tokens,
-        pieces: text.pieces,
-        logprobs: text.logprobs,
-        samplingLogprobs: text.samplingLogprobs,
+        tokens: Array.from(text.tokens),
+        logprobs: Array.from(text.logprobs),
+        samplingLogprobs: Array.from(text.samplingLogprobs),
       };
       output.write(`${JSON.stringify(line)}\n`);
     },

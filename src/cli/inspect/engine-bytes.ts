@@ -16,12 +16,13 @@ export function engineBytes(
         sizes.set(name, { f32, int8: f32 });
         return fed.weight(name, shape);
       },
-      product(x, name, out) {
+      product(x, name, options) {
+        const { out } = options;
         const inner = x.shape.at(-1) as number;
         // A byte for each weight and a float32 scale for each block of a row.
         const row = Math.ceil(inner / QUANTIZED_BLOCK) * (QUANTIZED_BLOCK + 4);
         sizes.set(name, { f32: 4 * out * inner, int8: out * row });
-        return fed.product(x, name, out);
+        return fed.product(x, name, options);
       },
     },
   });

@@ -78,7 +78,7 @@ test('formatReport() prints aligned tables', () => {
     Memory of generation
       engine, f32        749 kB  a packed copy, the fastest
       engine, f32-feeds       –  the base itself
-      engine, int8       212 kB  inexact, fast for few texts
+      engine, int8       353 kB  inexact, fast for few texts
       keys and values     512 B  for each token
                          131 kB  for each text of 256 tokens
 
@@ -91,8 +91,8 @@ test('formatReport() prints aligned tables', () => {
 
     A PPO run with 4 texts of 256 tokens, in all
       rollouts in           f32  f32-feeds     int8
-      while generating  2.80 MB    2.05 MB  2.26 MB
-      while training    27.0 MB    26.2 MB  26.4 MB
+      while generating  2.80 MB    2.05 MB  2.40 MB
+      while training    27.0 MB    26.2 MB  26.6 MB
       Node and ONNX Runtime themselves take about 150 MB more."
   `);
 });

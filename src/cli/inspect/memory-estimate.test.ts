@@ -64,23 +64,25 @@ describe('countParameters()', () => {
 });
 
 describe('engineBytes()', () => {
-  test('counts a copy of what decoding multiplies with, and 36 bytes for 32 weights of a row', () => {
+  test('counts a copy of what decoding multiplies with, and 132 bytes for 128 weights of a row', () => {
     const norms = 4 * (3 * 8 + 4);
     // Rows of q, k, v, o, gate, up, down; each is shorter than one block.
     const rows = 3 * (4 + 2 + 2 + 4 + 6 + 6 + 4) + 10;
     expect(engineBytes(llama())).toEqual({
       f32: 4 * (3 * matrices + 40) + norms,
       'f32-feeds': 0,
-      int8: 36 * rows + norms,
+      int8: 132 * rows + norms,
     });
   });
 
-  test("leaves gpt2's transposed weights in float32", () => {
+  test("counts gpt2's transposed weights like any other", () => {
     const layer = 4 * (60 + 20 + 80 + 68 + 16);
+    // Rows of c_attn, c_proj, c_fc, c_proj and the head; biases, norms, the final norm.
+    const rows = 12 + 4 + 16 + 4 + 10;
     expect(engineBytes(gpt2)).toEqual({
       f32: layer + 4 * (40 + 8),
       'f32-feeds': 0,
-      int8: layer + 36 * 10 + 4 * 8,
+      int8: 132 * rows + 4 * (12 + 4 + 16 + 4) + 4 * 16 + 4 * 8,
     });
   });
 });

@@ -20,7 +20,7 @@ export interface LoweredGraph {
 }
 
 /** An op and the types it is applied to, without the graph behind them. */
-export interface NodeSummary {
+interface NodeSummary {
   readonly op: string;
   readonly inputs: readonly TensorType[];
   readonly output: TensorType;

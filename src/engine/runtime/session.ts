@@ -73,8 +73,9 @@ function createSession(
     externalData: [...externalData].map(([path, data]) => ({ path, data })),
     extra: {
       session: {
-        // A spinning thread takes a core from the session that runs next (docs/decisions/0002).
-        intra_op: { allow_spinning: '0' },
+        // Threads are awake within a run, and leave the cores to others after it (docs/decisions/0002).
+        intra_op: { allow_spinning: '1' },
+        force_spinning_stop: '1',
         ...(externalFolder && { model_external_initializers_file_folder_path: externalFolder }),
       },
     },

@@ -21,8 +21,13 @@ import { type ContextOptions, ModuleContext } from './module-context.ts';
 /** Where the decode graph takes frozen weights from: fed at run time, or constants of the graph. */
 export interface WeightSource {
   weight(name: string, shape: Shape): Value;
-  /** x·Wᵀ for a weight [out, in]; a quantised source computes it its own way. */
-  product(x: Value, name: string, out: number): Value;
+  /** x·Wᵀ for a weight [out, in], or x·W for one [in, out]; a quantised source computes it its own way. */
+  product(x: Value, name: string, options: ProductOptions): Value;
+}
+
+interface ProductOptions {
+  readonly out: number;
+  readonly transposed?: boolean;
 }
 
 export interface DecodeGraphOptions {
@@ -50,7 +55,7 @@ export function decodeGraph(architecture: Architecture, options: DecodeGraphOpti
   const n = family.finalNorm({ config, weight: options.source.weight.bind(options.source) }, x);
   const head = config.tie_word_embeddings ? family.names.embedding : family.names.head;
   return makeGraph({
-    logits: options.source.product(n, head, config.vocab_size),
+    logits: options.source.product(n, head, { out: config.vocab_size }),
     k: stack(rows.map(({ k }) => k)),
     v: stack(rows.map(({ v }) => v)),
   });
@@ -71,9 +76,16 @@ export function fedWeights(): WeightSource {
     made.set(name, value);
     return value;
   };
-  return {
-    weight,
-    product: (x, name, out) => linear(x, weight(name, [out, x.shape.at(-1) as number])),
+  return { weight, product: productWith(weight) };
+}
+
+/** Products with whole weights, wherever they come from. */
+export function productWith(weight: WeightSource['weight']): WeightSource['product'] {
+  return (x, name, { out, transposed = false }) => {
+    const inner = x.shape.at(-1) as number;
+    return transposed
+      ? matmul(x, weight(name, [inner, out]))
+      : linear(x, weight(name, [out, inner]));
   };
 }
 
@@ -98,14 +110,8 @@ class DecodeContext extends ModuleContext {
     return this.options.source.weight(`${this.layerPrefix}${name}`, shape);
   }
 
-  protected override product(
-    x: Value,
-    module: string,
-    { out, transposed }: { out: number; transposed: boolean },
-  ): Value {
-    if (transposed)
-      return matmul(x, this.weight(`${module}.weight`, [x.shape.at(-1) as number, out]));
-    return this.options.source.product(x, `${this.layerPrefix}${module}.weight`, out);
+  protected override product(x: Value, module: string, options: ProductOptions): Value {
+    return this.options.source.product(x, `${this.layerPrefix}${module}.weight`, options);
   }
 
   rope(heads: Value): Value {

@@ -32,7 +32,7 @@ export function scalarGraph(architecture: Architecture): Graph {
 }
 
 /** The head's weight is fed as `head.weight`: a tied model feeds its embedding. */
-export function logitsOf(architecture: Architecture, x: Value): Value {
+function logitsOf(architecture: Architecture, x: Value): Value {
   const { vocab_size, hidden_size } = architecture.config;
   return linear(normed(architecture, x), input('head.weight', [vocab_size, hidden_size]));
 }

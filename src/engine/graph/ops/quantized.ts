@@ -4,12 +4,12 @@ import { apply, defineOp, expectDType, typeError, type Value } from '../value.ts
 
 type None = Readonly<Record<string, never>>;
 
-/** How many weights of a row share one scale. */
-export const QUANTIZED_BLOCK = 32;
+/** How many weights of a row share one scale; smaller blocks are slower (docs/decisions/0005). */
+export const QUANTIZED_BLOCK = 128;
 
 /**
- * x·Wᵀ with 8-bit weights: W[n, i] = (q[n, i] − 128) · scale[n, ⌊i/32⌋], as constants of the graph.
- * The weight is [out, blocks, 32] bytes, the scales [out, blocks].
+ * x·Wᵀ with 8-bit weights: W[n, i] = (q[n, i] − 128) · scale[n, ⌊i/128⌋], as constants of the graph.
+ * The weight is [out, blocks, 128] bytes, the scales [out, blocks].
  */
 export const quantizedMatmulOp = defineOp({
   name: 'quantizedMatmul',
@@ -25,7 +25,7 @@ export const quantizedMatmulOp = defineOp({
     if (!fits) {
       throw typeError(
         'quantizedMatmul',
-        `weights must be uint8[out,${blocks},32] and scales float32[out,${blocks}]`,
+        `weights must be uint8[out,${blocks},${QUANTIZED_BLOCK}] and scales float32[out,${blocks}]`,
         inputs,
       );
     }
