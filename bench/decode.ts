@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { LoraAdapter } from '../src/base-setup/lora/lora-adapter.ts';
 import type { RolloutPrecision } from '../src/generation/decode-weights.ts';
 import { Decoder } from '../src/generation/decoder.ts';
@@ -7,6 +5,7 @@ import { KvCache } from '../src/generation/kv-cache.ts';
 import type { BaseModel } from '../src/models/decoder/base-model.ts';
 import { measureBandwidth } from './bandwidth.ts';
 import { type BenchOptions, median, round, time } from './measure.ts';
+import { runPeer } from './peer.ts';
 import { parameterCount, qwen3Model } from './qwen3.ts';
 
 const BATCHES = [1, 4, 8];
@@ -16,7 +15,8 @@ const NEW_TOKENS = 64;
 
 /** Tokens a second of Qwen3-0.6B's shape with LoRA on q, k, v, o: prompts of 64, then 64 new tokens. */
 export async function benchDecode({ python }: BenchOptions): Promise<object> {
-  const peer = python === undefined ? {} : { peer: runPeer(python) };
+  // Before our model takes its memory.
+  const peer = python && { peer: runPeer(python, 'generate.py', ...BATCHES.map(String)) };
   const bandwidth = await measureBandwidth();
   const base = qwen3Model();
   const adapter = LoraAdapter.create(
@@ -38,17 +38,7 @@ export async function benchDecode({ python }: BenchOptions): Promise<object> {
     }
     await decoder.dispose();
   }
-  return { bandwidth_gbs: round(bandwidth, 1), results, ...peer };
-}
-
-/** The same work by transformers' generate, before our model takes its memory. */
-function runPeer(python: string): object {
-  const script = fileURLToPath(new URL('../tools/oracle/bench/generate.py', import.meta.url));
-  const { status, stdout, stderr } = spawnSync(python, [script, ...BATCHES.map(String)], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`Cannot run the peer with ${python}: ${stderr}`);
-  return JSON.parse(stdout.trim().split('\n').at(-1) as string);
+  return { bandwidth_gbs: round(bandwidth, 1), results, ...(peer || {}) };
 }
 
 /** Median milliseconds of a step: sampling is not part of it. */

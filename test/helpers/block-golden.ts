@@ -4,7 +4,12 @@ import type { Tensor } from '../../src/engine/runtime/index.ts';
 import { tensor } from '../../src/engine/runtime/index.ts';
 import { readArchitecture } from '../../src/models/decoder/families/index.ts';
 import { layerGraph } from '../../src/models/decoder/layer-graph.ts';
-import { causalBias, packingTables, realPlaces } from '../../src/models/decoder/packing.ts';
+import {
+  causalBias,
+  cutStripes,
+  packingTables,
+  realPlaces,
+} from '../../src/models/decoder/packing.ts';
 import { readSafetensors } from './runtime-safetensors.ts';
 
 export type Tensors = Readonly<Record<string, Tensor>>;
@@ -32,7 +37,7 @@ export function readBlockGolden(): BlockGolden {
 }
 
 /** Attention bias and index tables for sequences of these lengths. */
-export function layoutFeeds(config: BlockConfig, lengths: readonly number[]): Tensors {
+export function layoutFeeds(config: BlockConfig, lengths: readonly number[], stripes = 1): Tensors {
   const batch = lengths.length;
   const longest = Math.max(...lengths);
   const total = lengths.reduce((a, b) => a + b);
@@ -43,8 +48,14 @@ export function layoutFeeds(config: BlockConfig, lengths: readonly number[]): Te
       [`pack.${name}`]: tensor(pack, [total, heads]),
     };
   };
+  const biases = Object.fromEntries(
+    cutStripes(longest, stripes).map((stripe, i) => [
+      `bias.${i}`,
+      tensor(causalBias(stripe), [stripe.end - stripe.start, stripe.end]),
+    ]),
+  );
   return {
-    bias: tensor(causalBias(batch, longest), [batch, 1, longest, longest]),
+    ...biases,
     real: tensor(realPlaces(lengths), [batch, 1, longest, 1]),
     ...tables('q', config.num_attention_heads),
     ...tables('kv', config.num_key_value_heads),
@@ -52,8 +63,8 @@ export function layoutFeeds(config: BlockConfig, lengths: readonly number[]): Te
 }
 
 /** The graph of the golden's layer. */
-export function buildLayer(config: BlockConfig, lora?: LoraConfig): Graph {
-  return layerGraph(goldenArchitecture(config), { lora });
+export function buildLayer(config: BlockConfig, lora?: LoraConfig, stripes = 1): Graph {
+  return layerGraph(goldenArchitecture(config), { lora, stripes });
 }
 
 export function goldenArchitecture(config: BlockConfig) {

@@ -7,10 +7,11 @@ import { makeGraph } from './graph.ts';
 import { add, equal, exp, mul, neg, sign, sub, where } from './ops/elementwise.ts';
 import { rope } from './ops/fused.ts';
 import { gatherRows, permuteRows } from './ops/gather.ts';
-import { reshape } from './ops/layout.ts';
+import { concat, reshape, slice, split } from './ops/layout.ts';
 import { maxOf, sum } from './ops/reduce.ts';
 import { input } from './ops/source.ts';
 import { print } from './print.ts';
+import type { Value } from './value.ts';
 
 const scalar = (value: number) => floats([value], []);
 
@@ -213,5 +214,26 @@ describe('refusals', () => {
     expect(() => grad(makeGraph({ y }), { of: ['y'], wrt: ['x'] })).toThrow(
       new Error('Cannot differentiate y with respect to "x": no gradient flows to it'),
     );
+  });
+});
+
+describe('cotangents of neighbouring slices', () => {
+  const x = input('x', ['M', 6]);
+  const [a, b, c] = split(x, [1, 2, 3]) as [Value, Value, Value];
+
+  test('come together by one concat, without padding or adding', async () => {
+    const y = concat([mul(c, 3), mul(a, 5), mul(b, 2)]);
+    const { backward } = grad(makeGraph({ y }), { of: ['y'], wrt: ['x'], save: 'none' });
+    expect(['concat', 'pad', 'add'].map((op) => countOps(backward, op))).toEqual([1, 0, 0]);
+    const gradients = await runGraph(backward, { 'd(y)': floats([1, 1, 1, 1, 1, 1], [1, 6]) });
+    expect(gradients).toEqual({ 'd(x)': [5, 2, 2, 3, 3, 3] });
+  });
+
+  test('that leave a gap or overlap are padded and added', async () => {
+    const overlap = slice(x, { start: 2, end: 5 });
+    const graph = makeGraph({ y: add(sum(mul(a, 5)), sum(mul(overlap, 2))), z: sum(c) });
+    const { joint } = grad(graph, { of: ['y', 'z'], wrt: ['x'] });
+    const result = await runGraph(joint, { x: floats([1, 1, 1, 1, 1, 1], [1, 6]) });
+    expect(result['d(x)']).toEqual([5, 0, 2, 3, 3, 1]);
   });
 });

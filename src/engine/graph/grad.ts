@@ -1,4 +1,5 @@
 import { type Graph, inputName, makeGraph, substitute, topologicalOrder } from './graph.ts';
+import { joinNeighbours } from './join-neighbours.ts';
 import { add } from './ops/elementwise.ts';
 import { sumTo } from './ops/reduce.ts';
 import { constant, input } from './ops/source.ts';
@@ -82,7 +83,7 @@ function pullBack(
   const cotangents = new Map<Value, Value>();
   const accumulate = (value: Value, part: Value) => {
     const sum = cotangents.get(value);
-    cotangents.set(value, sum === undefined ? part : add(sum, part));
+    cotangents.set(value, sum === undefined ? part : (joinNeighbours(sum, part) ?? add(sum, part)));
   };
   for (const [value, dy] of seeds) accumulate(value, dy);
   for (const value of order.toReversed()) {

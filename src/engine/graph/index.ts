@@ -1,4 +1,4 @@
-export { type Dim, type Shape, sizeOf } from './dim.ts';
+export { type Dim, dimAdd, type Shape, sizeOf } from './dim.ts';
 export * from './functions/activations.ts';
 export * from './functions/attention.ts';
 export * from './functions/layer-norm.ts';

@@ -66,8 +66,9 @@ export class BaseModel {
   ): AsyncGenerator<LayerRun> {
     const { config } = this.architecture;
     const lora = adapter?.config;
-    const layer = await this.compile(`layer ${cache} ${JSON.stringify(lora)}`, () =>
-      layerGraph(this.architecture, { lora, cache }),
+    const { stripes } = batch;
+    const layer = await this.compile(`layer ${cache} ${stripes} ${JSON.stringify(lora)}`, () =>
+      layerGraph(this.architecture, { lora, cache, stripes }),
     );
     const feeds = batch.feeds(config);
     let x = this.embed(batch);

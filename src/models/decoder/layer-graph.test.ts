@@ -124,6 +124,16 @@ describe('layerGraph()', () => {
     );
   });
 
+  test.each([2, 3, 4])('in %i stripes its output and gradients equal torch', async (stripes) => {
+    const striped = build(config, lora, stripes);
+    const feeds = { ...goldenFeeds, ...layoutFeeds(config, lengths, stripes) };
+    const { joint, forward, backward } = grad(striped, { of: ['y'], wrt });
+    expectClose(await runWith(joint, feeds), { expected: golden.tensors, within: 1e-5 });
+    const saved = await runWith(forward, feeds);
+    const gradients = await runWith(backward, { ...feeds, ...saved });
+    expectClose({ ...saved, ...gradients }, { expected: golden.tensors, within: 1e-5 });
+  });
+
   describe('save lists', () => {
     test('agree on every gradient', async () => {
       const expected = await runSplit('none', goldenFeeds);

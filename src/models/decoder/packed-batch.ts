@@ -1,7 +1,11 @@
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
 import type { DecoderConfig } from './decoder-config.ts';
-import { causalBias, packingTables, realPlaces } from './packing.ts';
+import { causalBias, cutStripes, packingTables, realPlaces } from './packing.ts';
 import { inverseFrequencies, ropeTables } from './rope.ts';
+
+/** A stripe of attention has at least this many queries; more stripes than these gain little. */
+const STRIPE = 64;
+const MOST_STRIPES = 4;
 
 /** Sequences laid end to end: M real tokens, no padding. */
 export class PackedBatch {
@@ -25,6 +29,10 @@ export class PackedBatch {
     }
   }
 
+  private get longest(): number {
+    return Math.max(...this.lengths);
+  }
+
   /** Row of the last token of each sequence. */
   lastRows(): Int32Array {
     let end = 0;
@@ -34,15 +42,22 @@ export class PackedBatch {
     });
   }
 
-  /** What the layer graph is fed besides x and weights: positions and index tables. */
-  feeds(config: DecoderConfig): Record<string, Tensor> {
+  /** How many stripes attention is best cut into. */
+  get stripes(): number {
+    return Math.min(MOST_STRIPES, Math.max(1, Math.floor(this.longest / STRIPE)));
+  }
+
+  /** What the layer graph is fed besides x and weights: positions, index tables, causal bias. */
+  feeds(config: DecoderConfig, stripes = this.stripes): Record<string, Tensor> {
     const rows = this.tokens.length;
     const batch = this.lengths.length;
-    const longest = Math.max(...this.lengths);
+    const { longest } = this;
     const feeds: Record<string, Tensor> = {
-      bias: tensor(causalBias(batch, longest), [batch, 1, longest, longest]),
       real: tensor(realPlaces(this.lengths), [batch, 1, longest, 1]),
     };
+    for (const [i, stripe] of cutStripes(longest, stripes).entries()) {
+      feeds[`bias.${i}`] = tensor(causalBias(stripe), [stripe.end - stripe.start, stripe.end]);
+    }
     const heads = { q: config.num_attention_heads, kv: config.num_key_value_heads };
     for (const [kind, count] of Object.entries(heads)) {
       const { pack, unpack } = packingTables(this.lengths, count);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { causalBias, packingTables } from './packing.ts';
+import { causalBias, cutStripes, packingTables } from './packing.ts';
 
 const heads = fc.integer({ min: 1, max: 4 });
 /** Lengths of sequences, at least one of which has a token. */
@@ -101,15 +101,41 @@ describe('causalBias()', () => {
   const hidden = Math.fround(-1e9);
 
   test('lets a token see itself and what came before', () => {
-    expect([...causalBias(1, 3)]).toEqual([0, hidden, hidden, 0, 0, hidden, 0, 0, 0]);
+    const bias = causalBias({ start: 0, end: 3 });
+    expect([...bias]).toEqual([0, hidden, hidden, 0, 0, hidden, 0, 0, 0]);
   });
 
-  test('is the same for every sequence', () => {
-    const one = [...causalBias(1, 4)];
-    expect([...causalBias(3, 4)]).toEqual([...one, ...one, ...one]);
+  test('of a later stripe hides nothing of earlier ones', () => {
+    expect([...causalBias({ start: 2, end: 4 })]).toEqual([0, 0, 0, hidden, 0, 0, 0, 0]);
   });
 
-  test('hides nothing from a single token', () => {
-    expect([...causalBias(2, 1)]).toEqual([0, 0]);
+  test('of stripes is that of the whole, without what no query sees', () => {
+    const whole = causalBias({ start: 0, end: 7 });
+    for (const { start, end } of cutStripes(7, 3)) {
+      const bias = causalBias({ start, end });
+      for (let t = start; t < end; t++) {
+        const row = [...bias.subarray((t - start) * end, (t - start + 1) * end)];
+        expect(row).toEqual([...whole.subarray(t * 7, t * 7 + end)]);
+      }
+    }
   });
+});
+
+test('cutStripes() covers all queries, in stripes that differ by one at most', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 300 }),
+      fc.integer({ min: 1, max: 8 }),
+      (length, count) => {
+        const stripes = cutStripes(length, count);
+        expect(stripes.map(({ start }) => start)).toEqual([
+          0,
+          ...stripes.slice(0, -1).map(({ end }) => end),
+        ]);
+        expect(stripes.at(-1)?.end).toBe(length);
+        const sizes = stripes.map(({ start, end }) => end - start);
+        expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+      },
+    ),
+  );
 });

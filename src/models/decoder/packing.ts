@@ -26,13 +26,23 @@ export function packingTables(lengths: readonly number[], heads: number): Packin
   return { unpack, pack };
 }
 
-/** Attention bias [B, 1, T, T]: a token sees itself and earlier ones; −1e9 elsewhere. */
-export function causalBias(batch: number, length: number): Float32Array {
-  const bias = new Float32Array(batch * length * length);
-  for (let b = 0; b < batch; b++) {
-    for (let t = 0; t < length; t++)
-      bias.fill(-1e9, (b * length + t) * length + t + 1, (b * length + t + 1) * length);
-  }
+/** Queries from `start` to `end`, which look at keys 0 to `end`. */
+export interface Stripe {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Cuts queries into stripes of nearly equal length. */
+export function cutStripes(length: number, count: number): Stripe[] {
+  const edge = (i: number) => Math.round((i * length) / count);
+  return Array.from({ length: count }, (_, i) => ({ start: edge(i), end: edge(i + 1) }));
+}
+
+/** Attention bias of a stripe, [queries, keys]: a token sees itself and earlier ones; −1e9 elsewhere. */
+export function causalBias({ start, end }: Stripe): Float32Array {
+  const bias = new Float32Array((end - start) * end);
+  for (let t = start; t < end; t++)
+    bias.fill(-1e9, (t - start) * end + t + 1, (t - start + 1) * end);
   return bias;
 }
 

@@ -157,14 +157,17 @@ export function slice(
   { axis = -1, start = 0, end }: { axis?: number; start?: Dim; end?: Dim },
 ): Value {
   const normal = normalizeAxis('slice', axis, x.shape.length);
-  return apply(sliceOp, [x], { axis: normal, start, end: end ?? (x.shape[normal] as Dim) });
+  const size = x.shape[normal] as Dim;
+  const isWhole = start === 0 && (end === undefined || end === size);
+  return isWhole ? x : apply(sliceOp, [x], { axis: normal, start, end: end ?? size });
 }
 
 export function pad(
   x: Value,
   { axis = -1, before = 0, after = 0 }: { axis?: number; before?: Dim; after?: Dim },
 ): Value {
-  return apply(padOp, [x], { axis: normalizeAxis('pad', axis, x.shape.length), before, after });
+  const normal = normalizeAxis('pad', axis, x.shape.length);
+  return before === 0 && after === 0 ? x : apply(padOp, [x], { axis: normal, before, after });
 }
 
 export function concat(values: readonly Value[], axis = -1): Value {

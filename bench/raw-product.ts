@@ -1,0 +1,42 @@
+import { input, linear, makeGraph, slice } from '../src/engine/graph/index.ts';
+import { compile, type Outputs, type Tensor, tensor } from '../src/engine/runtime/index.ts';
+
+/** Sizes of a product x·Wᵀ: x is [rows, inner], W is [out, inner]. */
+export interface ProductSizes {
+  readonly rows: number;
+  readonly inner: number;
+  readonly out: number;
+}
+
+/** One product by itself, as a measure of the machine. */
+export interface RawProduct {
+  readonly flops: number;
+  /** Through one `run`, the result returned to JavaScript. */
+  returned(): Promise<Outputs>;
+  /** The same with the result left inside the runtime: the kernel's own speed. */
+  kept(): Promise<Outputs>;
+  dispose(): Promise<void>;
+}
+
+export async function rawProduct({ rows, inner, out }: ProductSizes): Promise<RawProduct> {
+  const y = linear(input('x', ['M', inner]), input('w', [out, inner]));
+  const corner = slice(slice(y, { axis: 0, end: 1 }), { axis: 1, end: 1 });
+  const returned = await compile(makeGraph({ y }));
+  const kept = await compile(makeGraph({ corner }));
+  const feeds = { x: randomTensor([rows, inner]), w: randomTensor([out, inner]) };
+  return {
+    flops: 2 * rows * inner * out,
+    returned: () => returned.run(feeds),
+    kept: () => kept.run(feeds),
+    async dispose() {
+      await returned.dispose();
+      await kept.dispose();
+    },
+  };
+}
+
+export function randomTensor(shape: readonly number[]): Tensor<'float32'> {
+  const size = shape.reduce((product, dim) => product * dim, 1);
+  const data = Float32Array.from({ length: size }, () => (Math.random() - 0.5) * 0.1);
+  return tensor(data, shape);
+}
