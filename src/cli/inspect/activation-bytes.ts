@@ -21,7 +21,7 @@ export function layerActivationBytes(
   const saved = Object.entries(forward.outputs).filter(([name]) => name.startsWith('saved('));
   const sizes: Readonly<Record<string, number>> = {
     B: tokens.batch,
-    T: tokens.length,
+    T0: tokens.length,
     M: tokens.batch * tokens.length,
   };
   const kept = [graph.inputs.x!, ...saved.map(([, value]) => value)];
