@@ -1,4 +1,5 @@
 export * from './base-setup/index.ts';
+export { type ModelConfig, resolveModelConfig } from './config/model-config.ts';
 export * as graph from './engine/graph/index.ts';
 export * from './engine/optim/index.ts';
 export * from './engine/random/index.ts';

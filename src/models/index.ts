@@ -2,6 +2,7 @@ export { BaseModel, type LayerRun, type Weights } from './decoder/base-model.ts'
 export { createModel } from './decoder/create-model.ts';
 export type { DecoderConfig, RopeConfig } from './decoder/decoder-config.ts';
 export { type Architecture, readArchitecture } from './decoder/families/index.ts';
+export { freshArchitecture } from './decoder/fresh-architecture.ts';
 export { type LayerGraphOptions, layerGraph } from './decoder/layer-graph.ts';
 export { type LoadedModel, loadModel } from './decoder/load-model.ts';
 export { mergeAdapter } from './decoder/merge-adapter.ts';

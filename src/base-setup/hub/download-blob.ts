@@ -22,24 +22,29 @@ export interface BlobDownload {
 const maxFailures = 3;
 
 /** Downloads a file to where the cache keeps it, from where the last try stopped, and checks its hash.
- *  Two processes may do so at once: both write the same bytes at the same places. */
+ *  Two processes may do so at once: both write the same bytes at the same places, and the quicker
+ *  one takes the file from under the other. */
 export async function downloadBlob(file: HubFile, download: BlobDownload): Promise<void> {
-  const { path, id } = download;
+  const { path } = download;
   const incomplete = `${path}.incomplete`;
   await mkdir(dirname(path), { recursive: true });
-  await fetchMissing(file, { ...download, incomplete });
-  if ((await sizeIfThere(path)) === file.size) return;
-  const hash = await hashFile(incomplete, file);
-  if (hash !== file.hash) {
-    await rm(incomplete);
-    throw new Error(
-      `Cannot download ${file.name} of ${id}: its hash must be ${file.hash}, got ${hash}; the file was removed, run again to download it afresh`,
-    );
-  }
-  await rename(incomplete, path).catch(async (error) => {
-    // Another process was quicker.
+  try {
+    await fetchMissing(file, { ...download, incomplete });
+    await moveIntoPlace(file, { ...download, incomplete });
+  } catch (error) {
     if ((await sizeIfThere(path)) !== file.size) throw error;
-  });
+    await rm(incomplete, { force: true });
+  }
+}
+
+async function moveIntoPlace(file: HubFile, { path, id, incomplete }: Transfer): Promise<void> {
+  if ((await sizeIfThere(path)) === file.size) return rm(incomplete, { force: true });
+  const hash = await hashFile(incomplete, file);
+  if (hash === file.hash) return rename(incomplete, path);
+  await rm(incomplete);
+  throw new Error(
+    `Cannot download ${file.name} of ${id}: its hash must be ${file.hash}, got ${hash}; the file was removed, run again to download it afresh`,
+  );
 }
 
 type Transfer = BlobDownload & { readonly incomplete: string };

@@ -45,10 +45,14 @@ describe('readPeftConfig()', () => {
     await expect(readPeftConfig(folder)).rejects.toThrow(SyntaxError);
   });
 
-  it.each(['[]', 'null', '4'])('refuses %s instead of an object', async (text) => {
+  it.each([
+    ['[]', 'an array'],
+    ['null', 'null'],
+    ['4', '4'],
+  ])('refuses %s instead of an object', async (text, got) => {
     const { folder, file } = writeConfig(`${text}\n`);
     await expect(readPeftConfig(folder)).rejects.toThrow(
-      new TypeError(`Cannot read ${file}: it must be an object, got "${text}"`),
+      new TypeError(`Cannot read ${file}: it must be an object, got ${got}`),
     );
   });
 

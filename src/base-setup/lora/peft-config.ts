@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJsonObject } from '../parse-json-object.ts';
 import { statIfThere } from '../safetensors/open-weights.ts';
-import { quote } from '../safetensors/quote.ts';
 import type { LoraConfig } from './lora-config.ts';
 
 export const configFileName = 'adapter_config.json';
@@ -48,7 +48,7 @@ export async function readPeftConfig(folder: string): Promise<PeftConfig> {
 }
 
 function parsePeftConfig(text: string, file: string): PeftConfig {
-  const json = parseObject(text, file);
+  const json = parseJsonObject(text, file);
   const check = (key: string, { ok, rule }: { ok: boolean; rule: string }) => {
     if (ok) return;
     const got = json[key] === undefined ? 'nothing' : JSON.stringify(json[key]);
@@ -70,19 +70,6 @@ function parsePeftConfig(text: string, file: string): PeftConfig {
     baseModelNameOrPath: stringOf(json.base_model_name_or_path),
     taskType: stringOf(json.task_type),
   };
-}
-
-function parseObject(text: string, file: string): Record<string, unknown> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new SyntaxError(`Cannot read ${file}: it must be JSON (${(error as Error).message})`);
-  }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new TypeError(`Cannot read ${file}: it must be an object, got ${quote(text.trim())}`);
-  }
-  return json as Record<string, unknown>;
 }
 
 function checkUnsupported(json: Record<string, unknown>, file: string): void {

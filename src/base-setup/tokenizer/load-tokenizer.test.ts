@@ -84,11 +84,11 @@ test('loadTokenizer() wants tokenizer.json', async () => {
 test('loadTokenizer() wants JSON', async () => {
   write('tokenizer.json', '{"model"');
   await expect(loadTokenizer(folder)).rejects.toThrow(
-    `Cannot read ${tokenizerFile()}: it must be JSON, got an error (`,
+    `Cannot read ${tokenizerFile()}: it must be JSON (`,
   );
   write('tokenizer.json', '[1]');
   await expect(loadTokenizer(folder)).rejects.toThrow(
-    `Cannot read ${tokenizerFile()}: it must be a JSON object, got [1]`,
+    `Cannot read ${tokenizerFile()}: it must be an object, got an array`,
   );
 });
 

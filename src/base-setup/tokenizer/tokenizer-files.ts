@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJsonObject } from '../parse-json-object.ts';
 import type { DecoderConfig } from './make-decoder.ts';
 import type { PreTokenizerConfig } from './mend-pre-tokenizer.ts';
 
@@ -85,23 +86,7 @@ export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles
 
 async function readJson<T>(file: string): Promise<T | undefined> {
   const text = await readText(file);
-  if (text === undefined) return undefined;
-  const value = parse(text, file);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as T;
-  throw new TypeError(
-    `Cannot read ${file}: it must be a JSON object, got ${JSON.stringify(value)}`,
-  );
-}
-
-function parse(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const { message } = cause as SyntaxError;
-    throw new SyntaxError(`Cannot read ${file}: it must be JSON, got an error (${message})`, {
-      cause,
-    });
-  }
+  return text === undefined ? undefined : (parseJsonObject(text, file) as T);
 }
 
 async function readText(file: string): Promise<string | undefined> {

@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
-import { toHuggingFaceConfig } from '../../config/hugging-face-config.ts';
 import {
   type ModelConfig,
   type ModelConfigOptions,
@@ -8,7 +7,7 @@ import {
 } from '../../config/model-config.ts';
 import { ConfigError } from '../../config/parse-config.ts';
 import { createModel } from '../../models/decoder/create-model.ts';
-import { readArchitecture } from '../../models/decoder/families/index.ts';
+import { dropoutFields, freshArchitecture } from '../../models/decoder/fresh-architecture.ts';
 import { saveModel } from '../../models/decoder/save-model.ts';
 import { showStatus } from '../terminal.ts';
 import { formatBytes, formatCount } from '../units.ts';
@@ -29,10 +28,10 @@ export async function initModel(out: string, options: InitOptions): Promise<stri
   const tokenizer =
     options.tokenizer === undefined ? undefined : await loadTokenizer(options.tokenizer);
   const config = fitVocabulary(options.config, tokenizer);
-  const json = { ...toHuggingFaceConfig(config), ...tokenIds(tokenizer) };
   const hideStatus = showStatus(`Writing ${out}`);
-  const base = createModel(readArchitecture(json), options.seed);
-  await saveModel(out, base, { config: json }).finally(hideStatus);
+  const base = createModel(freshArchitecture(config), options.seed);
+  const fields = { ...dropoutFields(config), ...tokenIds(tokenizer) };
+  await saveModel(out, base, { config: fields }).finally(hideStatus);
   if (options.tokenizer !== undefined) await copyTokenizer(options.tokenizer, out);
   const parameters = [...base.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
   return `Wrote a fresh ${config.modelType} model to ${out}: ${formatCount(parameters)} parameters, ${formatBytes(4 * parameters)}`;

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseJsonObject } from '../../base-setup/parse-json-object.ts';
 import { SafetensorsReader } from '../../base-setup/safetensors/index.ts';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { BaseModel } from './base-model.ts';
@@ -9,18 +10,7 @@ import { weightShapes } from './weight-shapes.ts';
 /** Reads and checks a folder's config.json. */
 export async function readConfig(folder: string): Promise<Architecture> {
   const file = join(folder, 'config.json');
-  const text = await readFile(file, 'utf8');
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new SyntaxError(`Cannot read ${file}: it must be JSON (${(error as Error).message})`);
-  }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    const got = Array.isArray(json) ? 'an array' : JSON.stringify(json);
-    throw new TypeError(`Cannot read ${file}: it must be an object, got ${got}`);
-  }
-  return readArchitecture(json as Record<string, unknown>, file);
+  return readArchitecture(parseJsonObject(await readFile(file, 'utf8'), file), file);
 }
 
 /**

@@ -26,3 +26,10 @@ export function readArchitecture(
   }
   return { family, config: family.configure(reader) };
 }
+
+/** The config.json by which transformers knows a model of this shape. */
+export function describeArchitecture(config: DecoderConfig): Readonly<Record<string, unknown>> {
+  const family = families[config.model_type];
+  if (family === undefined) throw new Error(`Internal: there is no family ${config.model_type}`);
+  return family.describe(config);
+}
