@@ -21,13 +21,16 @@ export function quantize(
     const start = row * inner + column;
     const length = Math.min(QUANTIZED_BLOCK, inner - column);
     let largest = 0;
-    for (let i = 0; i < length; i++) largest = Math.max(largest, Math.abs(weight[start + i]!));
+    for (let i = start; i < start + length; i++) {
+      const magnitude = Math.abs(weight[i]!);
+      if (magnitude > largest) largest = magnitude;
+    }
     if (largest === 0) continue;
     const scale = Math.fround(largest / 127);
     scales[block] = scale;
-    const target = block * QUANTIZED_BLOCK;
-    for (let i = 0; i < length; i++)
-      bytes[target + i] = Math.round(weight[start + i]! / scale) + 128;
+    const target = block * QUANTIZED_BLOCK - start;
+    // ⌊x + ½⌋ + 128 of a number that is never negative.
+    for (let i = start; i < start + length; i++) bytes[target + i] = weight[i]! / scale + 128.5;
   }
   return { bytes, scales };
 }
