@@ -1,7 +1,8 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { tinyModel, tinyTokenizer } from '../../test/helpers/generation-tiny-model.ts';
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { SFTModel } from '../models/sft-model.ts';
+import { Decoder } from './decoder.ts';
 import { Generator, type GeneratorOptions } from './generator.ts';
 
 const base = tinyModel();
@@ -49,6 +50,18 @@ describe('generate()', () => {
     const alone = await generate({ batchSize: 1 }, ['a b'], options);
     expect(together.map(({ text }) => text)).toEqual(alone.map(({ text }) => text));
     expect(new Set(together.map(({ text }) => text)).size).toBe(5);
+  });
+
+  test('a prompt is not run again while one of its samples is being generated', async () => {
+    const prefill = vi.spyOn(Decoder.prototype, 'prefill');
+    const stopTokenIds = [...tokenizer.encode('c d e f g h i j k l')];
+    const options = { numReturnSequences: 12, stopTokenIds };
+    const together = await generate({ batchSize: 4 }, ['a b', 'c'], options);
+    const runs = prefill.mock.calls.flatMap(([promptTokens]) => promptTokens).length;
+    prefill.mockRestore();
+    expect(runs).toBeLessThan(6);
+    const alone = await generate({ batchSize: 1 }, ['a b', 'c'], options);
+    expect(together.map(({ text }) => text)).toEqual(alone.map(({ text }) => text));
   });
 
   test('another seed or stream key gives other texts', async () => {

@@ -1,0 +1,144 @@
+import type { Decoder } from './decoder.ts';
+import type { KvCache } from './kv-cache.ts';
+import type { Sampler } from './sampler/sampler.ts';
+import type { Sequence, TokenEvent } from './sequence.ts';
+
+/** Prompts that run together in one prefill hold at most this many tokens. */
+const PREFILL_TOKENS = 1024;
+
+interface BatchParts {
+  readonly slots: number;
+  readonly sampler: Sampler;
+  readonly cache: KvCache;
+  /** Whether the sampler wants to know the tokens so far. */
+  readonly penalised: boolean;
+}
+
+/** The texts being generated: the i-th one has slot i of the cache. */
+export class Batch {
+  private readonly decoder: Decoder;
+  private readonly slots: number;
+  private readonly sampler: Sampler;
+  private readonly cache: KvCache;
+  private readonly penalised: boolean;
+  private readonly active: Sequence[] = [];
+  /** Logits after prompts of which more samples wait. */
+  private readonly firstLogits = new Map<number, Float32Array<ArrayBuffer>>();
+
+  constructor(decoder: Decoder, parts: BatchParts) {
+    this.decoder = decoder;
+    this.slots = parts.slots;
+    this.sampler = parts.sampler;
+    this.cache = parts.cache;
+    this.penalised = parts.penalised;
+  }
+
+  get size(): number {
+    return this.active.length;
+  }
+
+  get free(): number {
+    return this.slots - this.active.length;
+  }
+
+  /**
+   * Gives waiting sequences the free places and draws their first tokens. A prompt is run once for
+   * the samples that come in together, and not at all while another sample of it is here.
+   */
+  async admit(waiting: Sequence[]): Promise<TokenEvent[]> {
+    const first = this.active.length;
+    const sources = this.promptSlots();
+    const admitted = takeFitting(waiting, this.free);
+    this.active.push(...admitted);
+    const leaders = admitted.filter(({ parts }, i) => {
+      if (sources.has(parts.prompt)) return false;
+      sources.set(parts.prompt, first + i);
+      return true;
+    });
+    await this.runPrompts(leaders, sources);
+    const events = admitted.map((sequence, i) => {
+      const { prompt, promptTokens } = sequence.parts;
+      const source = sources.get(prompt)!;
+      if (source !== first + i) this.cache.copy(source, first + i);
+      this.cache.setLength(first + i, promptTokens.length);
+      return this.draw(sequence, this.firstLogits.get(prompt)!);
+    });
+    for (const prompt of this.firstLogits.keys()) {
+      if (waiting[0]?.parts.prompt !== prompt) this.firstLogits.delete(prompt);
+    }
+    return events;
+  }
+
+  /** Slots that hold a prompt whose logits are known. */
+  private promptSlots(): Map<number, number> {
+    const slots = this.active.map(({ parts }, slot) => [parts.prompt, slot] as const);
+    return new Map(slots.filter(([prompt]) => this.firstLogits.has(prompt)));
+  }
+
+  private async runPrompts(
+    leaders: readonly Sequence[],
+    slots: ReadonlyMap<number, number>,
+  ): Promise<void> {
+    if (leaders.length === 0) return;
+    const { data, shape } = await this.decoder.prefill(
+      leaders.map(({ parts }) => parts.promptTokens),
+      leaders.map(({ parts }) => slots.get(parts.prompt)!),
+      this.cache,
+    );
+    for (const [row, { parts }] of leaders.entries()) {
+      this.firstLogits.set(parts.prompt, rowOf(data, { row, width: shape[1]! }));
+    }
+  }
+
+  /** Draws the next token of every sequence. */
+  async step(): Promise<TokenEvent[]> {
+    const tokens = Int32Array.from(this.active, ({ lastToken }) => lastToken);
+    const { data, shape } = await this.decoder.step(tokens, this.cache);
+    return this.active.map((sequence, row) =>
+      this.draw(sequence, rowOf(data, { row, width: shape[1]! })),
+    );
+  }
+
+  /** Takes finished sequences out; the last ones move into their places. */
+  removeFinished(): void {
+    for (let slot = this.active.length - 1; slot >= 0; slot--) {
+      const sequence = this.active[slot]!;
+      if (sequence.finishReason === undefined) continue;
+      const last = this.active.pop()!;
+      if (last !== sequence) {
+        this.active[slot] = last;
+        this.cache.copy(this.active.length, slot);
+      }
+    }
+  }
+
+  private draw(sequence: Sequence, logits: Float32Array<ArrayBuffer>): TokenEvent {
+    const uniform = sequence.parts.random.next();
+    const seen = this.penalised ? sequence.seen() : [];
+    return sequence.accept(this.sampler.sample(logits, { uniform, seen }));
+  }
+}
+
+/** Takes as many sequences as fit into the free slots and one prefill, at least one. */
+function takeFitting(waiting: Sequence[], free: number): Sequence[] {
+  let tokens = 0;
+  let count = 0;
+  while (count < Math.min(free, waiting.length)) {
+    const next = waiting[count]!;
+    if (!sharesPrompt(next, waiting[count - 1])) tokens += next.parts.promptTokens.length;
+    if (count > 0 && tokens > PREFILL_TOKENS) break;
+    count++;
+  }
+  return waiting.splice(0, count);
+}
+
+function sharesPrompt(a: Sequence, b: Sequence | undefined): boolean {
+  return a.parts.prompt === b?.parts.prompt;
+}
+
+function rowOf(
+  data: Float32Array,
+  { row, width }: { row: number; width: number },
+): Float32Array<ArrayBuffer> {
+  return data.subarray(row * width, (row + 1) * width) as Float32Array<ArrayBuffer>;
+}
