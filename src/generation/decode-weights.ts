@@ -1,12 +1,11 @@
-import {
-  constant,
-  QUANTIZED_BLOCK,
-  quantizedMatmul,
-  type Shape,
-  type Value,
-} from '../engine/graph/index.ts';
+import { constant, QUANTIZED_BLOCK, quantizedMatmul } from '../engine/graph/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
-import { fedWeights, productWith, type WeightSource } from '../models/decoder/decode-graph.ts';
+import {
+  fedWeights,
+  productWith,
+  remember,
+  type WeightSource,
+} from '../models/decoder/weight-source.ts';
 import { quantize, transpose } from './quantize.ts';
 
 /**
@@ -27,12 +26,7 @@ export const weightSources: Readonly<Record<RolloutPrecision, (base: BaseModel) 
   };
 
 function constants(base: BaseModel): WeightSource['weight'] {
-  const made = new Map<string, Value>();
-  return (name: string, shape: Shape) => {
-    const value = made.get(name) ?? constant(base.weight(name).data, { shape });
-    made.set(name, value);
-    return value;
-  };
+  return remember((name, shape) => constant(base.weight(name).data, { shape }));
 }
 
 function quantizedProducts(base: BaseModel): WeightSource['product'] {

@@ -4,7 +4,6 @@ import {
   concat,
   type Graph,
   input,
-  linear,
   makeGraph,
   matmul,
   reshape,
@@ -16,19 +15,13 @@ import {
 } from '../../engine/graph/index.ts';
 import type { Architecture } from './families/index.ts';
 import type { HeadValues } from './layer-context.ts';
-import { type ContextOptions, ModuleContext } from './module-context.ts';
-
-/** Where the decode graph takes frozen weights from: fed at run time, or constants of the graph. */
-export interface WeightSource {
-  weight(name: string, shape: Shape): Value;
-  /** x·Wᵀ for a weight [out, in], or x·W for one [in, out]; a quantised source computes it its own way. */
-  product(x: Value, name: string, options: ProductOptions): Value;
-}
-
-interface ProductOptions {
-  readonly out: number;
-  readonly transposed?: boolean;
-}
+import { ModuleContext } from './module-context.ts';
+import {
+  type ProductOptions,
+  remember,
+  type WeightGetter,
+  type WeightSource,
+} from './weight-source.ts';
 
 export interface DecodeGraphOptions {
   readonly source: WeightSource;
@@ -44,7 +37,7 @@ export interface DecodeGraphOptions {
  */
 export function decodeGraph(architecture: Architecture, options: DecodeGraphOptions): Graph {
   const { family, config } = architecture;
-  const shared = new Map<string, Value>();
+  const shared = remember((name, shape) => input(name, shape));
   const rows: HeadValues[] = [];
   let x = input('x', ['M', config.hidden_size]);
   for (let index = 0; index < config.num_hidden_layers; index++) {
@@ -52,7 +45,7 @@ export function decodeGraph(architecture: Architecture, options: DecodeGraphOpti
     x = family.layer(context, x);
     rows.push(context.rows as HeadValues);
   }
-  const n = family.finalNorm({ config, weight: options.source.weight.bind(options.source) }, x);
+  const n = family.finalNorm({ config, weight: options.source.weight }, x);
   const head = config.tie_word_embeddings ? family.names.embedding : family.names.head;
   return makeGraph({
     logits: options.source.product(n, head, { out: config.vocab_size }),
@@ -68,30 +61,10 @@ function stack(rows: readonly Value[]): Value {
   );
 }
 
-/** Weights fed under their Hugging Face names. */
-export function fedWeights(): WeightSource {
-  const made = new Map<string, Value>();
-  const weight = (name: string, shape: Shape) => {
-    const value = made.get(name) ?? input(name, shape);
-    made.set(name, value);
-    return value;
-  };
-  return { weight, product: productWith(weight) };
-}
-
-/** Products with whole weights, wherever they come from. */
-export function productWith(weight: WeightSource['weight']): WeightSource['product'] {
-  return (x, name, { out, transposed = false }) => {
-    const inner = x.shape.at(-1) as number;
-    return transposed
-      ? matmul(x, weight(name, [inner, out]))
-      : linear(x, weight(name, [out, inner]));
-  };
-}
-
 interface DecodeContextOptions extends DecodeGraphOptions {
   readonly index: number;
-  readonly shared: Map<string, Value>;
+  /** Inputs that all layers share. */
+  readonly shared: WeightGetter;
 }
 
 class DecodeContext extends ModuleContext {
@@ -101,7 +74,7 @@ class DecodeContext extends ModuleContext {
 
   constructor({ family, config }: Architecture, options: DecodeContextOptions) {
     const layerPrefix = family.names.layer(options.index);
-    super(config, { lora: options.lora, prefix: layerPrefix } satisfies ContextOptions);
+    super(config, { lora: options.lora, prefix: layerPrefix });
     this.options = options;
     this.layerPrefix = layerPrefix;
   }
@@ -116,7 +89,11 @@ class DecodeContext extends ModuleContext {
 
   rope(heads: Value): Value {
     const half = (heads.shape[2] as number) / 2;
-    return rope(heads, this.shared('cos', ['M', half]), this.shared('sin', ['M', half]));
+    return rope(
+      heads,
+      this.options.shared('cos', ['M', half]),
+      this.options.shared('sin', ['M', half]),
+    );
   }
 
   /** Attention over the cached keys and the token's own, whose scores stand last. */
@@ -130,17 +107,10 @@ class DecodeContext extends ModuleContext {
     const grouped = reshape(q, ['M', kvHeads, heads / kvHeads, size]);
     const scores = (keys: Value) =>
       matmul(grouped, keys, { transB: true, alpha: 1 / Math.sqrt(size) });
-    const bias = this.shared('bias', ['M', 1, 1, 'C']);
+    const bias = this.options.shared('bias', ['M', 1, 1, 'C']);
     const weights = softmax(concat([add(scores(cached('k')), bias), scores(own(k))]));
     const past = matmul(slice(weights, { end: 'C' }), cached('v'));
     const present = matmul(slice(weights, { start: 'C' }), own(v));
     return reshape(add(past, present), ['M', heads * size]);
-  }
-
-  /** An input that all layers share. */
-  private shared(name: string, shape: Shape): Value {
-    const value = this.options.shared.get(name) ?? input(name, shape);
-    this.options.shared.set(name, value);
-    return value;
   }
 }

@@ -1,15 +1,8 @@
 import { isTarget, type LoraConfig, loraScaling } from '../../base-setup/lora/lora-config.ts';
-import {
-  add,
-  input,
-  linear,
-  loraDelta,
-  matmul,
-  type Shape,
-  type Value,
-} from '../../engine/graph/index.ts';
+import { add, input, loraDelta, type Shape, type Value } from '../../engine/graph/index.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import type { HeadValues, LayerContext, LinearOptions } from './layer-context.ts';
+import { type ProductOptions, productWith, type WeightGetter } from './weight-source.ts';
 
 export interface ContextOptions {
   readonly lora?: LoraConfig | undefined;
@@ -54,14 +47,9 @@ export abstract class ModuleContext implements LayerContext {
     return bias ? add(y, this.weight(`${module}.bias`, [out])) : y;
   }
 
-  protected product(
-    x: Value,
-    module: string,
-    { out, transposed }: { out: number; transposed: boolean },
-  ): Value {
-    const inner = x.shape.at(-1) as number;
-    const weight = this.weight(`${module}.weight`, transposed ? [inner, out] : [out, inner]);
-    return transposed ? matmul(x, weight) : linear(x, weight);
+  protected product(x: Value, module: string, options: ProductOptions): Value {
+    const weight: WeightGetter = (name, shape) => this.weight(name, shape);
+    return productWith(weight)(x, `${module}.weight`, options);
   }
 
   private adapter(x: Value, module: string, out: number): Value {
