@@ -23,8 +23,9 @@ const BATCH = 4;
  *
  * Dense-equivalent GFLOPS count only the block's frozen weights: 2·params·tokens forward,
  * 4·params·tokens forward + backward; attention, norms and LoRA come on top and are not counted.
- * The raw product is the block's largest; `kernel_gflops` is its speed when its result is not
- * returned to JavaScript. `backward` is forward and backward in one run; `…_split` runs forward and backward apart, saving products in between.
+ * The raw product is the block's largest, its result left inside the runtime; `returned_gflops` is
+ * its speed when the result comes back to JavaScript. `backward` is forward and backward in one run;
+ * `…_split` runs them apart, with the products of the forward run saved in between.
  */
 export async function benchBlock({ python }: BenchOptions): Promise<object> {
   const raw = await rawProduct({
@@ -36,8 +37,8 @@ export async function benchBlock({ python }: BenchOptions): Promise<object> {
   const short = await makeBlock(64);
   const times = await timeInTurns(
     {
-      matmul: raw.returned,
-      kernel: raw.kept,
+      matmul: raw.kept,
+      returned: raw.returned,
       forward: long.forward,
       joint: long.joint,
       split: long.split,
@@ -52,7 +53,7 @@ export async function benchBlock({ python }: BenchOptions): Promise<object> {
   const ratio = (name: keyof typeof times, flops: number) => round(gflops(name, flops) / matmul);
   const result = {
     matmul_gflops: round(matmul, 1),
-    kernel_gflops: round(gflops('kernel', raw.flops), 1),
+    returned_gflops: round(gflops('returned', raw.flops), 1),
     forward_ratio: ratio('forward', 2 * long.products),
     backward_ratio: ratio('joint', 4 * long.products),
     backward_ratio_split: ratio('split', 4 * long.products),
