@@ -1,0 +1,49 @@
+import type { EvaluationReport } from './evaluation-report.ts';
+import type { Metrics, SampleRecord, StopReason } from './records.ts';
+
+export type Phase = 'generate' | 'score' | 'update' | 'evaluate';
+
+/** All that a run tells. The terminal, the log and the web page read the same stream. */
+export type TrainEvent =
+  | {
+      readonly type: 'run-start';
+      /** Steps already made, if the run was resumed. */
+      readonly step: number;
+      readonly totalSteps: number;
+      readonly stepsPerEpoch: number;
+    }
+  | {
+      readonly type: 'phase';
+      readonly step: number;
+      readonly phase: Phase;
+      readonly done: number;
+      readonly total: number;
+    }
+  | {
+      readonly type: 'step';
+      readonly step: number;
+      readonly epoch: number;
+      readonly metrics: Metrics;
+      readonly samples: readonly SampleRecord[];
+    }
+  | {
+      readonly type: 'epoch';
+      readonly step: number;
+      readonly epoch: number;
+      readonly metrics: Metrics;
+    }
+  | { readonly type: 'evaluation'; readonly step: number; readonly report: EvaluationReport }
+  | {
+      readonly type: 'checkpoint';
+      readonly step: number;
+      readonly folder: string;
+      readonly isBest: boolean;
+    }
+  | { readonly type: 'warning'; readonly step: number; readonly message: string }
+  | {
+      readonly type: 'run-end';
+      readonly step: number;
+      readonly reason: StopReason;
+      /** One sentence for people. */
+      readonly message: string;
+    };
