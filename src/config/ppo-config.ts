@@ -15,6 +15,7 @@ export const ppoConfigShape = {
     .default('Qwen/Qwen3-0.6B-Base')
     .describe('Base model: a folder, or an id on the Hugging Face hub'),
   revision: z.string().min(1).optional().describe('Branch, tag or commit on the hub'),
+  seed: z.int().default(0).describe('The same seed gives the same run'),
   maxNewTokens,
   temperature: temperature
     .unwrap()
@@ -186,6 +187,9 @@ function findRangeContradiction(config: PPOConfig): string | undefined {
   if (clipEpsilon >= 1) return `clipEpsilon must be < 1, as ratios are above 0, got ${clipEpsilon}`;
   if (dualClip !== undefined && dualClip <= 1 + clipEpsilonHigh) {
     return `dualClip must be above the clipped ratio's end (${1 + clipEpsilonHigh}), got ${dualClip}`;
+  }
+  if (config.klPlacement === 'loss' && config.klEstimator === 'k1' && klCoef > 0) {
+    return 'klEstimator must be k2 or k3 where klPlacement is loss, as the gradient of k1 is 0 on average, got k1';
   }
   if (klController === 'adaptive' && klCoef === 0) {
     return 'klCoef must be above 0 where klController is adaptive, as β is multiplied, got 0';

@@ -7,7 +7,6 @@ const count = z.int().min(1);
 export const trainingConfigShape = {
   numEpochs: count.default(10).describe('Passes over the prompts'),
   maxSteps: count.optional().describe('Steps after which a run ends, whatever the epochs'),
-  seed: z.int().default(0).describe('The same seed gives the same run'),
   shuffle: z.boolean().default(true).describe('Take the prompts of each epoch in another order'),
   evalInterval: z
     .int()

@@ -42,21 +42,24 @@ export class RoleModel {
     }
   }
 
-  /** Hidden states of the states before each response token: those at its place − 1. */
+  /** Hidden states of the states before each response token: those at its place − 1. Fewer or more
+   *  states than tokens are counted from the first one; at most the one after the last is there. */
   protected async *responseRuns(
     prompts: TokenBatch,
     responses: TokenBatch,
-  ): AsyncGenerator<{ hidden: Tensor<'float32'>; responses: TokenBatch }> {
+    stateCounts: ArrayLike<number> = responses.map(({ length }) => length),
+  ): AsyncGenerator<{ hidden: Tensor<'float32'>; responses: TokenBatch; counts: number[] }> {
     const whole = prompts.map((prompt, i) => [...Array.from(prompt), ...Array.from(responses[i]!)]);
     let done = 0;
     for await (const { sequences, hidden, starts } of this.runs(whole)) {
       const group = responses.slice(done, done + sequences.length);
-      const rows = group.flatMap((response, i) => {
+      const counts = group.map((_, i) => stateCounts[done + i]!);
+      const rows = counts.flatMap((length, i) => {
         const first = starts[i]! + prompts[done + i]!.length - 1;
-        return Array.from({ length: response.length }, (_, t) => first + t);
+        return Array.from({ length }, (_, t) => first + t);
       });
       done += sequences.length;
-      yield { hidden: takeRows(hidden, rows), responses: group };
+      yield { hidden: takeRows(hidden, rows), responses: group, counts };
     }
   }
 }

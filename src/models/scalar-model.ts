@@ -18,7 +18,7 @@ export class ScalarModel extends RoleModel {
   }
 
   /** The head's number at each hidden state. */
-  protected async scores(hidden: Tensor<'float32'>): Promise<Float32Array> {
+  async scores(hidden: Tensor<'float32'>): Promise<Float32Array> {
     const graph = await this.base.compile('scalar', () => scalarGraph(this.base.architecture));
     const feeds = this.base.headFeeds(graph, { x: hidden, 'score.weight': this.head });
     const { score } = await graph.run(feeds);

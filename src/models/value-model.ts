@@ -13,12 +13,16 @@ export class ValueModel extends ScalarModel {
     return values;
   }
 
-  /** The value of the state before each response token. */
-  async values(prompts: TokenBatch, responses: TokenBatch): Promise<Float32Array[]> {
+  /** The value of the state before each response token, or of as many states as are asked for:
+   *  one more is that after the last token. */
+  async values(
+    prompts: TokenBatch,
+    responses: TokenBatch,
+    { stateCounts }: { stateCounts?: ArrayLike<number> } = {},
+  ): Promise<Float32Array[]> {
     const values: Float32Array[] = [];
-    for await (const { hidden, responses: group } of this.responseRuns(prompts, responses)) {
-      const lengths = group.map(({ length }) => length);
-      values.push(...cutInto(await this.scores(hidden), lengths));
+    for await (const { hidden, counts } of this.responseRuns(prompts, responses, stateCounts)) {
+      values.push(...cutInto(await this.scores(hidden), counts));
     }
     return values;
   }

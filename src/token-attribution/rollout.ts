@@ -30,4 +30,9 @@ export interface Rollout {
   readonly refLogprobs: Float32Array;
   /** KL_t, [N]. */
   readonly kl: Float32Array;
+  /** Logprobs under what was drawn from, where that is not π_old: filtered, penalised or rounded to
+   *  fewer bits, [N]. */
+  readonly samplingLogprobs?: Float32Array;
+  /** Entropy of π_old before each token, where its logprobs were computed again, [N]. */
+  readonly entropies?: Float32Array;
 }

@@ -1,4 +1,4 @@
-import { type RandomStream, randomStream } from '../../engine/random/index.ts';
+import { type RandomStream, randomStream, type StreamKey } from '../../engine/random/index.ts';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { isTarget, type LoraConfig } from './lora-config.ts';
 
@@ -22,7 +22,7 @@ export class LoraAdapter {
   }
 
   /** A fresh adapter as PEFT makes it: A uniform in ±1/√in, B zero, so that it changes nothing yet. */
-  static create(config: LoraConfig, modules: ModuleShapes, seed = 0): LoraAdapter {
+  static create(config: LoraConfig, modules: ModuleShapes, seed: StreamKey = 0): LoraAdapter {
     const weights = new Map<string, Tensor<'float32'>>();
     for (const [module, [out, inner]] of modules) {
       if (!isTarget(module, config)) continue;

@@ -7,4 +7,4 @@ export {
 } from './adamw.ts';
 export { clipGradNorm, GradientAccumulator, globalNorm } from './gradients.ts';
 export type { NamedArrays } from './named-arrays.ts';
-export { makeSchedule, scheduleNames } from './schedules.ts';
+export { makeSchedule, type Schedule, scheduleNames } from './schedules.ts';

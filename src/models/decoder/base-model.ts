@@ -93,10 +93,10 @@ export class BaseModel {
     temperature = 1,
   ): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
     const head = await this.compile('logprobs', () => logprobsGraph(this.architecture));
-    const { hidden_size, vocab_size } = this.architecture.config;
+    const { hidden_size } = this.architecture.config;
     const logprobs = new Float32Array(tokens.length);
     const entropies = new Float32Array(tokens.length);
-    const chunk = Math.max(1, Math.floor(LOGITS_AT_ONCE / vocab_size));
+    const chunk = this.headRowsAtOnce;
     for (let start = 0; start < tokens.length; start += chunk) {
       const rows = Math.min(chunk, tokens.length - start);
       const x = hidden.data.subarray(start * hidden_size, (start + rows) * hidden_size);
@@ -111,6 +111,11 @@ export class BaseModel {
       entropies.set((outputs.entropy as Tensor<'float32'>).data, start);
     }
     return { logprobs, entropies };
+  }
+
+  /** Rows that the output head takes in one run, so that few logits are held at once. */
+  get headRowsAtOnce(): number {
+    return Math.max(1, Math.floor(LOGITS_AT_ONCE / this.architecture.config.vocab_size));
   }
 
   /** A weight by its Hugging Face name. */

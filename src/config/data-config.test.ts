@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { configFields } from './config-fields.ts';
+import {
+  dataConfigSchema,
+  dataConfigShape,
+  resolveDataConfig,
+  resolvePromptOptions,
+} from './data-config.ts';
+import { ConfigError } from './parse-config.ts';
+import { ppoConfigShape } from './ppo-config.ts';
+import { trainingConfigShape } from './training-config.ts';
+
+/** The message with which a config is refused. */
+function refusal(config: unknown): string {
+  try {
+    resolveDataConfig(config as { prompts: string });
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  return expect.fail('the config was accepted');
+}
+
+describe('resolveDataConfig()', () => {
+  test('needs only the prompts', () => {
+    expect(resolveDataConfig({ prompts: 'prompts.jsonl' })).toEqual({
+      prompts: 'prompts.jsonl',
+      split: 'train',
+      chat: false,
+      validationFraction: 0.1,
+    });
+  });
+
+  test.each([
+    [{}, 'prompts must be text that is not empty, got undefined'],
+    [{ prompts: 'a', promptcolumn: 'b' }, 'it has no "promptcolumn"; did you mean "promptColumn"?'],
+    [
+      { prompts: 'a', validationFraction: 1 },
+      'validationFraction must be a number ≥ 0 and < 1, got 1',
+    ],
+    [{ prompts: 'a', maxPrompts: 0 }, 'maxPrompts must be a whole number ≥ 1, got 0'],
+    [
+      { prompts: 'a', template: 'Q: {question}', promptColumn: 'question' },
+      'promptColumn must not be given beside template, which names its columns, got "question"',
+    ],
+    [
+      { prompts: 'a', template: '{{question}}\n' },
+      'template must have a {column}, else all prompts are the same, got "{{question}}\\n"',
+    ],
+  ])('refuses %j', (config, fault) => {
+    expect(refusal(config)).toBe(`Cannot use the data config: ${fault}`);
+  });
+
+  test('allows braces beside a column', () => {
+    const template = '{{"q": "{question}"}}';
+    expect(resolvePromptOptions({ template }).template).toBe(template);
+  });
+});
+
+test('every field of the data config has a description', () => {
+  const bare = configFields(dataConfigSchema).filter(({ description }) => description === '');
+  expect(bare).toEqual([]);
+});
+
+test('no field of the data config has the name of one of PPO or training', () => {
+  const others = Object.keys({ ...ppoConfigShape, ...trainingConfigShape });
+  expect(Object.keys(dataConfigShape).filter((key) => others.includes(key))).toEqual([]);
+});

@@ -1,0 +1,35 @@
+/** One row of a data set. */
+export interface DataRow {
+  readonly columns: Readonly<Record<string, unknown>>;
+  /** Where it stands, as errors say it: `prompts.jsonl line 7`. */
+  readonly origin: string;
+}
+
+/** A file with rows. */
+export interface DataFile {
+  readonly path: string;
+  /** What errors call it. */
+  readonly name: string;
+}
+
+/** Where text has no column of its own. */
+export const textColumn = 'text';
+
+/** A row of a value in JSON: an object is its columns, a string is a text.
+ *  @example 'Hello'  →  { text: 'Hello' } */
+export function toRow(value: unknown, origin: string): DataRow {
+  if (typeof value === 'string') return { columns: { [textColumn]: value }, origin };
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return { columns: value as Readonly<Record<string, unknown>>, origin };
+  }
+  throw new TypeError(
+    `Cannot read ${origin}: it must be an object or a string, got ${kindOf(value)}`,
+  );
+}
+
+/** What a value is, to follow "got" in errors. */
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'a list' : typeof value;
+}

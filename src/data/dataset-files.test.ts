@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { chooseDataFiles, findMissingParts } from './dataset-files.ts';
+import { parseDatasetId } from './dataset-id.ts';
+
+const choose = (names: readonly string[], split: string, folder = '') =>
+  chooseDataFiles(names, { id: 'owner/name', revision: 'main', folder, split });
+
+describe('chooseDataFiles()', () => {
+  test('takes the parts of a split, in order', () => {
+    const train = ['data/train-00000-of-00002-a1.parquet', 'data/train-00001-of-00002-b2.parquet'];
+    const names = ['README.md', train[1]!, train[0]!, 'data/test-00000-of-00001.parquet'];
+    expect(choose(names, 'train')).toEqual(train);
+    expect(choose(names, 'test')).toEqual(['data/test-00000-of-00001.parquet']);
+  });
+
+  test('takes Parquet before lines, lines before CSV, CSV before JSON', () => {
+    const names = ['train.json', 'train.csv', 'train.jsonl.gz', 'train.parquet', 'train.txt'];
+    expect(choose(names, 'train')).toEqual(['train.parquet']);
+    expect(choose(names.slice(0, 3), 'train')).toEqual(['train.jsonl.gz']);
+    expect(choose(names.slice(0, 2), 'train')).toEqual(['train.csv']);
+    expect(choose(['train.json', 'train.txt'], 'train')).toEqual(['train.json']);
+  });
+
+  test('knows a split by a folder, by a word and by its other names', () => {
+    expect(choose(['train/a.jsonl', 'train/b.jsonl', 'test/a.jsonl'], 'train')).toEqual([
+      'train/a.jsonl',
+      'train/b.jsonl',
+    ]);
+    expect(choose(['my_train_v2.csv', 'my_dev_v2.csv'], 'validation')).toEqual(['my_dev_v2.csv']);
+    expect(choose(['train_sft.jsonl', 'train_gen.jsonl'], 'train_sft')).toEqual([
+      'train_sft.jsonl',
+    ]);
+  });
+
+  test('takes all for train where no file names a split', () => {
+    const names = ['.gitattributes', 'a.jsonl', 'b.jsonl', 'dataset_infos.json', 'script.py'];
+    expect(choose(names, 'train')).toEqual(['a.jsonl', 'b.jsonl']);
+    expect(() => choose(names, 'test')).toThrow(
+      'Cannot find split "test" of owner/name: a file must be named for it, got a.jsonl, b.jsonl; set split',
+    );
+    expect(() => choose(['test.jsonl'], 'train')).toThrow('Cannot find split "train" of');
+  });
+
+  test('mixes neither folders nor splits with one word', () => {
+    const names = ['main/train.parquet', 'socratic/train.parquet', 'socratic/test.parquet'];
+    expect(() => choose(names, 'train')).toThrow(
+      'Cannot choose split "train" of owner/name: its files must stand together, got main, socratic; name a folder, as in owner/name/folder, or another split',
+    );
+    expect(choose(names, 'train', 'socratic')).toEqual(['socratic/train.parquet']);
+    expect(() => choose(['train_sft.jsonl', 'train_gen.jsonl'], 'train')).toThrow(
+      'got train_gen, train_sft;',
+    );
+  });
+
+  test('refuses a dataset without files that can be read', () => {
+    expect(() => choose(['README.md', 'load.py'], 'train')).toThrow(
+      'Cannot read owner/name: it must have files that end with .parquet, .jsonl, .ndjson, .csv, .tsv, .json, .txt, got README.md, load.py',
+    );
+    expect(() => choose(['a/train.csv'], 'train', 'b')).toThrow('Cannot read owner/name/b: it');
+  });
+});
+
+test('findMissingParts() counts by what the names say', () => {
+  const part = (split: string, i: number) => `data/${split}-0000${i}-of-00003.parquet`;
+  expect(findMissingParts([part('train', 0), part('train', 1), part('train', 2)])).toEqual([]);
+  expect(findMissingParts([part('train', 0), part('train', 2), 'x.csv'])).toEqual([
+    '1 of 3 parts of data/train',
+  ]);
+});
+
+describe('parseDatasetId()', () => {
+  test.each([
+    ['openai/gsm8k', { id: 'openai/gsm8k', revision: 'main', folder: '' }],
+    ['openai/gsm8k/socratic', { id: 'openai/gsm8k', revision: 'main', folder: 'socratic' }],
+    ['a-b/c.d_e@v1.0/x/y z', { id: 'a-b/c.d_e', revision: 'v1.0', folder: 'x/y z' }],
+  ])('reads %s', (text, wanted) => {
+    expect(parseDatasetId(text)).toEqual(wanted);
+  });
+
+  test.each([
+    'prompts',
+    './a/b',
+    '/a/b',
+    '../a',
+    'a/..',
+    'a/b/../c',
+    'a/b@../x',
+    'a--b/c',
+    'a//b',
+    '~/a',
+  ])('refuses %s, which may lead elsewhere', (text) => {
+    expect(parseDatasetId(text)).toBeUndefined();
+  });
+});

@@ -1,0 +1,136 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { writeTinyTokenizer } from '../../test/helpers/tiny-tokenizer.ts';
+import { loadTokenizer } from '../base-setup/tokenizer/index.ts';
+import { type LoadPromptsOptions, loadPrompts } from './prompt-dataset.ts';
+import { promptLimit } from './prompt-limit.ts';
+import type { RowSource } from './read-rows.ts';
+
+/** A token for each word: the 3, a 4, cat 5, dog 6, sees 7, likes 8, and 9, runs 10, others 2. */
+const load = async (source: RowSource, options: LoadPromptsOptions = {}) =>
+  loadPrompts(source, await loadTokenizer(writeTinyTokenizer(makeTempFolder())), options);
+
+const texts = (records: readonly { readonly text: string }[]) => records.map(({ text }) => text);
+const nothingDropped = { dropped: 0, empty: 0, repeated: 0, droppedLongest: 0, examples: [] };
+
+describe('loadPrompts()', () => {
+  test('gives text, tokens and the whole row', async () => {
+    const rows = [{ prompt: 'the cat sees', answer: 'a dog' }];
+    expect(await load(rows, { validationFraction: 0 })).toEqual({
+      train: [{ text: 'the cat sees', tokens: Int32Array.of(3, 5, 7), row: rows[0] }],
+      validation: [],
+      report: { ...nothingDropped, kept: 1 },
+    });
+  });
+
+  test('adds special tokens to plain text and leaves them to the template in chats', async () => {
+    const folder = writeTinyTokenizer(makeTempFolder());
+    const file = join(folder, 'tokenizer.json');
+    const single = [{ SpecialToken: { id: '<eos>' } }, { Sequence: { id: 'A' } }];
+    const post_processor = { type: 'TemplateProcessing', single, pair: [], special_tokens: {} };
+    const tokenizer = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...tokenizer, post_processor }));
+    const tokensOf = async (chat: boolean) =>
+      (await loadPrompts(['a cat'], await loadTokenizer(folder), { chat })).train[0]?.tokens;
+    expect(await tokensOf(false)).toEqual(Int32Array.of(1, 4, 5));
+    // The template writes "a cat and ".
+    expect(await tokensOf(true)).toEqual(Int32Array.of(4, 5, 9));
+  });
+
+  test('drops what is too long or empty, and says where it stood', async () => {
+    const source = [
+      'a cat',
+      'the cat sees a dog',
+      ' ',
+      'a dog runs',
+      'the dog likes the cat and runs',
+    ];
+    const options = { validationFraction: 0, contextLength: 8, maxNewTokens: 5 };
+    const { train, report } = await load(source, options);
+    expect(texts(train)).toEqual(['a cat', 'a dog runs']);
+    expect(report).toEqual({
+      kept: 2,
+      dropped: 3,
+      empty: 1,
+      repeated: 0,
+      droppedLongest: 7,
+      examples: ['prompt 2', 'prompt 3', 'prompt 5'],
+    });
+  });
+
+  test('stops reading once it has enough', async () => {
+    const file = join(makeTempFolder(), 'p.jsonl');
+    writeFileSync(file, '""\n"a"\n"the cat"\nbroken\n');
+    const { train } = await load(file, { maxPrompts: 2, validationFraction: 0 });
+    expect(texts(train)).toEqual(['a', 'the cat']);
+  });
+
+  test('sets some apart for validation by the seed', async () => {
+    const source = Array.from({ length: 30 }, (_, i) => 'cat '.repeat(1 + (i % 20)));
+    const { train, validation } = await load(source, { validationFraction: 0.25, seed: 3 });
+    expect(new Set(texts(validation)).size).toBe(5);
+    expect(train.length + validation.length).toBe(30);
+    expect(texts(train).filter((text) => texts(validation).includes(text))).toEqual([]);
+    const again = await load(source, { validationFraction: 0.25, seed: 3 });
+    expect(texts(again.validation)).toEqual(texts(validation));
+    const other = await load(source, { validationFraction: 0.25, seed: 4 });
+    expect(texts(other.validation)).not.toEqual(texts(validation));
+  });
+
+  test('validates on the whole of a file, and not on what it trains on', async () => {
+    const validationFile = join(makeTempFolder(), 'v.txt');
+    writeFileSync(validationFile, 'the cat\na dog\n');
+    const { train, validation, report } = await load(['a cat', 'a dog', 'the dog'], {
+      validationFile,
+      validationFraction: 0.5,
+    });
+    expect(texts(train)).toEqual(['a cat', 'the dog']);
+    expect(texts(validation)).toEqual(['the cat', 'a dog']);
+    expect(report).toEqual({ ...nothingDropped, kept: 4, repeated: 1 });
+    await expect(load(['a dog'], { validationFile })).rejects.toThrow(
+      `Cannot train on these prompts: some must not be in ${validationFile}, which is to validate on, got none; take other prompts to validate on, or leave them out`,
+    );
+  });
+
+  test.each([
+    [
+      { maxPromptTokens: 2, contextLength: 100 },
+      'Cannot use the prompts: prompts must have at most 2 tokens (maxPromptTokens), got 3 in the shortest of 2; raise it, or shorten them',
+    ],
+    [
+      { maxPromptTokens: 5, contextLength: 8, maxNewTokens: 6 },
+      "Cannot use the prompts: prompts must have at most 2 tokens (the model's 8 less 6 new ones), got 3 in the shortest of 2; lower maxNewTokens, or shorten them",
+    ],
+    [
+      { contextLength: 8, maxNewTokens: 8 },
+      "Cannot use prompts: maxNewTokens must be below the model's context of 8 tokens, got 8",
+    ],
+    [
+      { validationSplit: 'test' },
+      'Cannot use validationSplit "test": the prompts must be a hub dataset, as others have no splits; give validationFile instead',
+    ],
+    [
+      { promptColum: 'a' },
+      'Cannot use the prompt options: it has no "promptColum"; did you mean "promptColumn"?',
+    ],
+  ])('refuses %j', async (options: object, message) => {
+    await expect(load(['the cat sees', 'a dog and a cat', ''], options)).rejects.toThrow(message);
+  });
+
+  test('refuses prompts that are all empty', async () => {
+    await expect(load(['', ' '])).rejects.toThrow(
+      'Cannot use the prompts: prompts must have text, got 2 without; check promptColumn',
+    );
+  });
+});
+
+test('promptLimit() is the smaller of the two limits', () => {
+  const limit = (maxPromptTokens: number | undefined, contextLength: number | undefined) =>
+    promptLimit({ maxPromptTokens, contextLength, maxNewTokens: 50 }).maxTokens;
+  expect(limit(512, 256)).toBe(206);
+  expect(limit(100, 256)).toBe(100);
+  expect(limit(100, undefined)).toBe(100);
+  expect(limit(undefined, undefined)).toBe(Infinity);
+});

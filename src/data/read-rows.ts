@@ -1,0 +1,69 @@
+import { stat } from 'node:fs/promises';
+import { extensionOf, readFileRows } from './data-formats.ts';
+import { type DataFile, type DataRow, toRow } from './data-row.ts';
+import { parseDatasetId } from './dataset-id.ts';
+import { type ResolveDatasetOptions, resolveDataset } from './resolve-dataset.ts';
+
+/** Where rows come from: a file, a hub dataset, or values in memory. */
+export type RowSource = string | readonly (string | Readonly<Record<string, unknown>>)[];
+
+/** Only a hub dataset needs them. */
+export type ReadRowsOptions = ResolveDatasetOptions;
+
+/** The rows of a source, one at a time and in its order, at least one.
+ *
+ *  A file is read by its ending: .parquet, .jsonl, .csv, .tsv, .json or .txt, texts also with .gz.
+ *  A text that names no file is the id of a dataset on the hub, `owner/name`; of its files those
+ *  of one split are downloaded into Hugging Face's cache. */
+export async function* readRows(
+  source: RowSource,
+  options: ReadRowsOptions = {},
+): AsyncGenerator<DataRow> {
+  let isEmpty = true;
+  for await (const row of openRows(source, options)) {
+    isEmpty = false;
+    yield row;
+  }
+  if (isEmpty) {
+    throw new RangeError(`Cannot read ${nameOf(source)}: it must have at least one row, got none`);
+  }
+}
+
+/** What errors call a source. */
+export function nameOf(source: RowSource): string {
+  return typeof source === 'string' ? source : 'the prompts';
+}
+
+/** Whether a source is a dataset on the hub rather than a file or values in memory. */
+export async function isOnHub(source: RowSource): Promise<boolean> {
+  if (typeof source !== 'string' || (await kindOfPath(source)) !== 'nothing') return false;
+  return extensionOf(source) === undefined && parseDatasetId(source) !== undefined;
+}
+
+async function* openRows(source: RowSource, options: ReadRowsOptions): AsyncGenerator<DataRow> {
+  if (typeof source !== 'string') {
+    for (const [i, value] of source.entries()) yield toRow(value, `prompt ${i + 1}`);
+    return;
+  }
+  for (const file of await findFiles(source, options)) yield* readFileRows(file);
+}
+
+async function findFiles(source: string, options: ReadRowsOptions): Promise<readonly DataFile[]> {
+  if (await isOnHub(source)) return resolveDataset(parseDatasetId(source)!, options);
+  const kind = await kindOfPath(source);
+  if (kind === 'file') return [{ path: source, name: source }];
+  const got = kind === 'folder' ? 'a folder' : 'nothing of that name';
+  throw new Error(
+    `Cannot read ${source}: it must be a file, or a hub dataset such as "owner/name", got ${got}`,
+  );
+}
+
+async function kindOfPath(path: string): Promise<'file' | 'folder' | 'nothing'> {
+  try {
+    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'nothing';
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { DataFile } from './data-row.ts';
+
+/** One line without its end. */
+export interface TextLine {
+  readonly text: string;
+  /** From 1. */
+  readonly number: number;
+}
+
+const lineFeed = 0x0a;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The lines of a text file, one at a time; they end with LF or CRLF, and the last may end with
+ *  the file. Other line separators of Unicode are part of a line. */
+export async function* readLines(file: DataFile): AsyncGenerator<TextLine> {
+  let number = 0;
+  const toLine = (bytes: Uint8Array): TextLine => {
+    number++;
+    const text = decode(bytes, `${file.name} line ${number}`).replace(/\r$/, '');
+    return { text: number === 1 ? withoutMark(text) : text, number };
+  };
+  let open: Uint8Array[] = [];
+  for await (const chunk of readChunks(file)) {
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
+      yield toLine(Buffer.concat([...open, chunk.subarray(start, end)]));
+      open = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) open.push(chunk.subarray(start));
+  }
+  if (open.length > 0) yield toLine(Buffer.concat(open));
+}
+
+/** A whole text file without its byte order mark. */
+export async function readText(file: DataFile): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of readChunks(file)) chunks.push(chunk);
+  return withoutMark(decode(Buffer.concat(chunks), file.name));
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\ufeff/, '');
+}
+
+function decode(bytes: Uint8Array, origin: string): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new TypeError(
+      `Cannot read ${origin}: it must be UTF-8, got other bytes; convert it first`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** A file's bytes, unpacked where its name ends with `.gz`. */
+async function* readChunks({ path, name }: DataFile): AsyncGenerator<Buffer> {
+  const bytes = createReadStream(path);
+  if (!path.endsWith('.gz')) return yield* bytes as AsyncIterable<Buffer>;
+  // Errors of either stream come out of the last one, which is read here.
+  const unpacked = pipeline(bytes, createGunzip(), () => {});
+  try {
+    yield* unpacked as AsyncIterable<Buffer>;
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (!code?.startsWith('Z_')) throw cause;
+    throw new Error(`Cannot read ${name}: it must be a whole gzip file, got "${message}"`, {
+      cause,
+    });
+  }
+}

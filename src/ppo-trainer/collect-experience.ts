@@ -1,0 +1,95 @@
+import type { PPOConfig } from '../config/ppo-config.ts';
+import type { PromptRecord } from '../data/index.ts';
+import type { Experience } from '../experience-buffer/experience.ts';
+import type { GeneratedText } from '../generation/index.ts';
+import type { Components } from './components.ts';
+import type { Phase } from './events.ts';
+import type { Metrics } from './records.ts';
+import { rewardSamples } from './reward-samples.ts';
+import { rolloutMetrics } from './step-metrics.ts';
+
+export interface StepContext {
+  readonly step: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Told of progress in a phase. */
+  readonly onProgress?: ((phase: Phase, done: number, total: number) => void) | undefined;
+}
+
+export interface Collected {
+  readonly experience: Experience;
+  readonly metrics: Metrics;
+  /** Seconds. */
+  readonly generateTime: number;
+  readonly scoreTime: number;
+}
+
+/** Steps 1 to 9 of the documents: texts, pairs, KL, scores, rewards, values, advantages, returns. */
+export async function collectExperience(
+  components: Components,
+  prompts: readonly PromptRecord[],
+  context: StepContext,
+): Promise<Collected> {
+  const { attributor, rewardComputer, valueAdder, advantageComputer } = components;
+  const start = performance.now();
+  const texts = await generateTexts(components, prompts, context);
+  const generated = performance.now();
+  context.onProgress?.('score', 0, texts.length);
+  const rollout = await attributor.attribute(
+    texts,
+    prompts.map(({ text }) => text),
+  );
+  const samples = rewardSamples(rollout, prompts);
+  const { scores, rewards, stepOffsets, metrics } = await rewardComputer.computeRewards(rollout, {
+    samples,
+    signal: context.signal,
+  });
+  const values = await valueAdder.addValues(rollout, stepOffsets);
+  const priced = { ...rollout, stepOffsets, scores, rewards, values };
+  const experience = { ...priced, ...advantageComputer.computeAdvantages(priced) };
+  context.onProgress?.('score', texts.length, texts.length);
+  return {
+    experience,
+    metrics: { ...metrics, ...rolloutMetrics(experience) },
+    generateTime: (generated - start) / 1000,
+    scoreTime: (performance.now() - generated) / 1000,
+  };
+}
+
+/** Responses of the current policy; the random streams are those of the step. */
+async function generateTexts(
+  { policy, config }: Components,
+  prompts: readonly PromptRecord[],
+  { step, signal, onProgress }: StepContext,
+): Promise<GeneratedText[]> {
+  const texts: GeneratedText[] = [];
+  const total = prompts.length * config.samplesPerPrompt;
+  onProgress?.('generate', 0, total);
+  const stream = policy.generator.stream(
+    prompts.map(({ tokens }) => tokens),
+    {
+      ...generationOptions(config),
+      seed: config.seed,
+      streamKey: [step],
+      ...(signal && { signal }),
+    },
+  );
+  for await (const { finished } of stream) {
+    if (finished === undefined) continue;
+    texts.push(finished);
+    onProgress?.('generate', texts.length, total);
+  }
+  return texts.sort((a, b) => a.prompt - b.prompt || a.sample - b.sample);
+}
+
+function generationOptions(config: PPOConfig) {
+  const { maxNewTokens, temperature, topK, topP, minP, stop, samplesPerPrompt } = config;
+  return {
+    maxNewTokens,
+    temperature,
+    topP,
+    minP,
+    stopStrings: stop,
+    numReturnSequences: samplesPerPrompt,
+    ...(topK !== undefined && { topK }),
+  };
+}

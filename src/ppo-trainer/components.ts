@@ -1,0 +1,107 @@
+import { AdvantageComputer, ValueAdder } from '../advantage/index.ts';
+import type { PPOConfig } from '../config/ppo-config.ts';
+import { ExperienceBuffer } from '../experience-buffer/index.ts';
+import {
+  type LoadedModel,
+  PolicyModel,
+  type RewardModel,
+  type ValueModel,
+} from '../models/index.ts';
+import {
+  type RewardComputation,
+  RewardComputer,
+  RewardModelSource,
+  type Rewards,
+  toWeightedSources,
+} from '../reward-kl/index.ts';
+import { TokenAttributor } from '../token-attribution/index.ts';
+import { ModelTrainer } from '../training/index.ts';
+import { freshAdapter, makeRewardModel, makeValue, type RewardModelClass } from './make-roles.ts';
+
+/** All that a PPO step is made of. Every one can be replaced. */
+export interface Components {
+  readonly config: PPOConfig;
+  readonly model: LoadedModel;
+  readonly policy: PolicyModel;
+  /** The base without an adapter. */
+  readonly reference: PolicyModel;
+  /** Absent where the advantage estimator needs no values. */
+  readonly value: ValueModel | undefined;
+  readonly attributor: Pick<TokenAttributor, 'attribute'>;
+  readonly rewardComputer: RewardComputation;
+  readonly valueAdder: Pick<ValueAdder, 'addValues'>;
+  readonly advantageComputer: Pick<AdvantageComputer, 'computeAdvantages'>;
+  readonly buffer: ExperienceBuffer;
+  readonly modelTrainer: ModelTrainer;
+}
+
+export interface ComponentOptions {
+  /** A reward model, or a class that the trainer makes one of over its own base. */
+  readonly rewardModel?: RewardModel | RewardModelClass | undefined;
+  /** Where rewards come from besides: functions, sources, with names and weights. */
+  readonly rewards?: Rewards | undefined;
+  /** Takes the place of components: gets those that were made and returns its own. */
+  readonly replace?: ((components: Components) => Partial<Components>) | undefined;
+  readonly warn: (message: string) => void;
+}
+
+/** Makes every component from the config, over one copy of the base. */
+export function makeComponents(
+  config: PPOConfig,
+  model: LoadedModel,
+  options: ComponentOptions,
+): Components {
+  const { base, tokenizer } = model;
+  const roles = { base, tokenizer, batchSize: config.rolloutBatchSize };
+  const precision = config.rolloutPrecision;
+  const policy = new PolicyModel({
+    ...roles,
+    precision,
+    adapter: freshAdapter(config, model, 'policy'),
+  });
+  const reference = new PolicyModel({ ...roles, precision: 'f32-feeds' });
+  const rewardModel = chooseRewardModel(config, model, options);
+  const value = makeValue(config, model, rewardModel);
+  const { temperature, klEstimator } = config;
+  const made: Components = {
+    config,
+    model,
+    policy,
+    reference,
+    value,
+    attributor: new TokenAttributor({
+      reference,
+      policy,
+      recomputeLogprobs: precision === 'int8',
+      temperature,
+      klEstimator,
+    }),
+    rewardComputer: new RewardComputer({ config, sources: rewardSources(options, rewardModel) }),
+    valueAdder: new ValueAdder(value),
+    advantageComputer: new AdvantageComputer(config),
+    buffer: new ExperienceBuffer({ seed: config.seed }),
+    modelTrainer: new ModelTrainer({ config, policy, value }),
+  };
+  return { ...made, ...options.replace?.(made) };
+}
+
+/** Without any source of rewards there is a reward model that nobody trained, as in the documents. */
+function chooseRewardModel(
+  { seed }: PPOConfig,
+  model: LoadedModel,
+  { rewardModel: given, rewards, warn }: ComponentOptions,
+): RewardModel | undefined {
+  if (given === undefined && rewards !== undefined) return undefined;
+  if (given === undefined) {
+    warn(
+      'No reward was given: scores come from a reward model with a random head, which nobody trained; pass rewards or rewardModel',
+    );
+  }
+  return makeRewardModel(model, { given, seed });
+}
+
+function rewardSources(options: ComponentOptions, rewardModel: RewardModel | undefined) {
+  const given = options.rewards === undefined ? [] : toWeightedSources(options.rewards);
+  if (rewardModel === undefined) return given;
+  return [...given, { source: new RewardModelSource(rewardModel), weight: 1 }];
+}

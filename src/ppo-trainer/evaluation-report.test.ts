@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { evaluationMetrics, type Performance } from './evaluation-report.ts';
+
+const performance: Performance = {
+  greedyReward: 1,
+  reward: 2,
+  rewardStd: 3,
+  responses: 16,
+  bestOfN: 4,
+  winRate: 0.5,
+  kl: 6,
+  entropy: 7,
+  length: 8,
+  repetition: 0.9,
+  explainedVariance: 0.25,
+};
+
+test('evaluationMetrics() gives every measure its name', () => {
+  expect(evaluationMetrics({ performance })).toEqual({
+    'eval/greedy_reward': 1,
+    'eval/reward': 2,
+    'eval/reward_std': 3,
+    'eval/best_of_n': 4,
+    'eval/win_rate': 0.5,
+    'eval/kl': 6,
+    'eval/entropy': 7,
+    'eval/length': 8,
+    'eval/repetition': 0.9,
+    'eval/explained_variance': 0.25,
+  });
+});
+
+test('evaluationMetrics() leaves out an explained variance that there is not', () => {
+  const metrics = evaluationMetrics({
+    performance: { ...performance, explainedVariance: Number.NaN },
+  });
+  expect(metrics).not.toHaveProperty('eval/explained_variance');
+  expect(Object.keys(metrics)).toHaveLength(9);
+});

@@ -1,0 +1,174 @@
+import { join } from 'node:path';
+import { type PPOConfig, type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
+import {
+  resolveTrainingConfig,
+  type TrainingConfig,
+  type TrainingConfigOptions,
+} from '../config/training-config.ts';
+import { type LoadedModel, loadModel } from '../models/index.ts';
+import type { StepContext } from './collect-experience.ts';
+import { type ComponentOptions, type Components, makeComponents } from './components.ts';
+import type { EvaluationReport } from './evaluation-report.ts';
+import { Evaluator } from './evaluator.ts';
+import type { TrainEvent } from './events.ts';
+import { type PPOStepResult, ppoStep } from './ppo-step.ts';
+import { readPrompts, type TrainPrompt } from './read-prompts.ts';
+import type { Metrics } from './records.ts';
+import { loadRoles, saveRoles } from './saved-roles.ts';
+import { callBack, type TrainCallback } from './train-callback.ts';
+import { type LoopResult, type SaveCheckpoint, TrainLoop } from './train-loop.ts';
+
+export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn'> {
+  /** A model that is loaded already, instead of the config's `modelName`. */
+  readonly model?: LoadedModel | undefined;
+}
+
+export interface TrainOptions extends TrainingConfigOptions {
+  /** Prompts to evaluate on; without them nothing is evaluated. */
+  readonly validationPrompts?: readonly TrainPrompt[] | undefined;
+  readonly callbacks?: readonly TrainCallback[] | undefined;
+  readonly onEvent?: ((event: TrainEvent) => void | Promise<void>) | undefined;
+  /** Ends the run in order: what is done is saved. */
+  readonly signal?: AbortSignal | undefined;
+  readonly saveCheckpoint?: SaveCheckpoint | undefined;
+  /** Folder of the checkpoint to go on from. */
+  readonly resumeFrom?: string | undefined;
+}
+
+/** How a run ended. The documents' four numbers are means over its last epoch. */
+export interface TrainingResults extends LoopResult {
+  readonly avg_reward: number;
+  readonly policy_loss: number;
+  readonly value_loss: number;
+  readonly kl_div: number;
+}
+
+/**
+ * Fine-tunes a language model by proximal policy optimisation.
+ * @example
+ * const trainer = new PPOTrainer(
+ *   { modelName: 'Qwen/Qwen3-0.6B-Base', maxNewTokens: 50, batchSize: 4 },
+ *   { rewards: ({ response }) => -response.length },
+ * );
+ * const results = await trainer.train(['Your prompt here'], { numEpochs: 10 });
+ */
+export class PPOTrainer {
+  readonly config: PPOConfig;
+  private readonly options: PPOTrainerOptions;
+  private readonly warnings: string[] = [];
+  private made: Promise<Components> | undefined;
+
+  constructor(config: PPOConfigOptions = {}, options: PPOTrainerOptions = {}) {
+    this.config = resolvePPOConfig(config);
+    this.options = options;
+  }
+
+  /** All parts of a step, over one copy of the base; the model is loaded with the first call. */
+  components(): Promise<Components> {
+    this.made ??= this.make();
+    return this.made;
+  }
+
+  /** Trains on prompts for some epochs. */
+  async train(
+    prompts: readonly TrainPrompt[],
+    options: TrainOptions = {},
+  ): Promise<TrainingResults> {
+    const { validationPrompts = [], callbacks = [], onEvent, ...rest } = options;
+    const { signal, saveCheckpoint, resumeFrom, ...course } = rest;
+    const training = resolveTrainingConfig(course);
+    const components = await this.components();
+    const emit = async (event: TrainEvent) => {
+      await onEvent?.(event);
+      for (const callback of callbacks) await callBack(callback, event);
+    };
+    const loop = new TrainLoop({
+      components,
+      evaluator: makeEvaluator(components, training),
+      training,
+      prompts: readPrompts(prompts, components, 'train'),
+      validation: readPrompts(validationPrompts, components, 'validate'),
+      emit,
+      signal,
+      saveCheckpoint,
+      resumeFrom,
+    });
+    for (const message of this.warnings) await emit({ type: 'warning', step: 0, message });
+    return withShortNames(await loop.run());
+  }
+
+  /** One step over some prompts: texts, rewards, advantages, updates.
+   *  @param context the step's number keys its random streams */
+  async ppoStep(
+    prompts: readonly TrainPrompt[],
+    context: StepContext = { step: 0 },
+  ): Promise<PPOStepResult> {
+    const components = await this.components();
+    return ppoStep(components, readPrompts(prompts, components, 'train'), context);
+  }
+
+  /** Performance of the policy as it is, on some prompts. */
+  async evaluate(
+    prompts: readonly TrainPrompt[],
+    options: TrainingConfigOptions & Pick<TrainOptions, 'signal'> = {},
+  ): Promise<EvaluationReport> {
+    const { signal, ...course } = options;
+    const components = await this.components();
+    const evaluator = makeEvaluator(components, resolveTrainingConfig(course));
+    const records = readPrompts(prompts, components, 'evaluate');
+    return evaluator.evaluate(records, { step: 0, signal });
+  }
+
+  /** Writes the policy's adapter as PEFT does, and the value model's into `value` beside it. */
+  async saveModel(path: string): Promise<void> {
+    await saveRoles(await this.components(), {
+      policyFolder: path,
+      valueFolder: join(path, 'value'),
+    });
+  }
+
+  /** Takes over what `saveModel` wrote. */
+  async loadModel(path: string): Promise<void> {
+    await loadRoles(await this.components(), {
+      policyFolder: path,
+      valueFolder: join(path, 'value'),
+    });
+  }
+
+  /** Frees all sessions; a model that was passed in stays usable. */
+  async dispose(): Promise<void> {
+    if (this.made === undefined) return;
+    const { policy, reference, model } = await this.made;
+    this.made = undefined;
+    await policy.dispose();
+    await reference.dispose();
+    if (this.options.model === undefined) await model.base.dispose();
+  }
+
+  private async make(): Promise<Components> {
+    const { modelName, revision } = this.config;
+    const given = this.options.model;
+    const model = given ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
+    const warn = (message: string) => void this.warnings.push(message);
+    return makeComponents(this.config, model, { ...this.options, warn });
+  }
+}
+
+function makeEvaluator(components: Components, training: TrainingConfig): Evaluator {
+  const { config, policy, reference, value, rewardComputer } = components;
+  return new Evaluator({
+    config: { ...config, ...training },
+    policy,
+    reference,
+    value,
+    scorer: async (samples, context) => (await rewardComputer.score(samples, context)).scores,
+    shapeScores: (scores, samples) => rewardComputer.shapeScores(scores, samples),
+  });
+}
+
+function withShortNames(result: LoopResult): TrainingResults {
+  const { avg_reward, policy_loss, value_loss, kl_div } = result.metrics;
+  const known = { avg_reward, policy_loss, value_loss, kl_div };
+  const numbers = Object.entries(known).map(([name, number]) => [name, number ?? Number.NaN]);
+  return { ...result, ...Object.fromEntries(numbers) };
+}

@@ -1,0 +1,187 @@
+import type { TrainingConfig } from '../config/training-config.ts';
+import { PromptOrder, type PromptRecord } from '../data/index.ts';
+import { NonFiniteError } from '../training/index.ts';
+import type { Components } from './components.ts';
+import { EpochAverages } from './epoch-averages.ts';
+import type { EvaluationReport } from './evaluation-report.ts';
+import type { Evaluator } from './evaluator.ts';
+import type { Phase, TrainEvent } from './events.ts';
+import { ppoStep, sampleRecords } from './ppo-step.ts';
+import type { Metrics, StopReason } from './records.ts';
+import { loadState, saveState } from './trainer-state.ts';
+import { optimizerSteps } from './update-models.ts';
+
+/** Puts a checkpoint in place: `write` fills the folder that it is given. Returns where it is. */
+export type SaveCheckpoint = (
+  write: (folder: string) => Promise<void>,
+  about: { readonly step: number; readonly isBest: boolean },
+) => Promise<string>;
+
+export interface TrainLoopOptions {
+  readonly components: Components;
+  readonly evaluator: Evaluator;
+  readonly training: TrainingConfig;
+  readonly prompts: readonly PromptRecord[];
+  readonly validation: readonly PromptRecord[];
+  readonly emit: (event: TrainEvent) => void | Promise<void>;
+  readonly signal?: AbortSignal | undefined;
+  readonly saveCheckpoint?: SaveCheckpoint | undefined;
+  /** Folder of the checkpoint to go on from. */
+  readonly resumeFrom?: string | undefined;
+}
+
+export interface LoopResult {
+  readonly steps: number;
+  readonly reason: StopReason;
+  readonly message: string;
+  /** Of the last step. */
+  readonly metrics: Metrics;
+  readonly report: EvaluationReport | undefined;
+}
+
+/** The loop of the documents: steps, monitoring, evaluation, convergence check, checkpoints. */
+export class TrainLoop {
+  private readonly options: TrainLoopOptions;
+  private readonly order: PromptOrder;
+  private readonly averages = new EpochAverages();
+  private progress = { step: 0, episodes: 0, evaluatedStep: -1 };
+  private savedStep = -1;
+  private metrics: Metrics = {};
+  private report: EvaluationReport | undefined;
+
+  constructor(options: TrainLoopOptions) {
+    const { components, training, prompts } = options;
+    const { seed, batchSize } = components.config;
+    const { shuffle } = training;
+    this.options = options;
+    this.order = new PromptOrder({ seed, batchSize, shuffle, count: prompts.length });
+  }
+
+  /** Steps of the whole run. */
+  get totalSteps(): number {
+    const { numEpochs, maxSteps = Infinity } = this.options.training;
+    return Math.min(numEpochs * this.order.stepsPerEpoch, maxSteps);
+  }
+
+  async run(): Promise<LoopResult> {
+    const { components, emit, resumeFrom, signal } = this.options;
+    const { totalSteps, order } = this;
+    const { config, modelTrainer } = components;
+    const responses = config.batchSize * config.samplesPerPrompt;
+    modelTrainer.plan(totalSteps * optimizerSteps(config, responses));
+    if (resumeFrom !== undefined) await this.resume(resumeFrom);
+    const { stepsPerEpoch } = order;
+    await emit({ type: 'run-start', step: this.progress.step, totalSteps, stepsPerEpoch });
+    try {
+      for (;;) {
+        const stop = await this.evaluateIfDue();
+        await this.saveIfDue();
+        if (stop !== undefined) return await this.end(stop, this.report!.convergence.message);
+        if (this.progress.step >= totalSteps) return await this.end('completed');
+        signal?.throwIfAborted();
+        await this.makeStep();
+      }
+    } catch (error) {
+      if (signal?.aborted) return await this.end('interrupted');
+      if (error instanceof NonFiniteError) throw await this.rescue(error);
+      throw error;
+    }
+  }
+
+  private async makeStep(): Promise<void> {
+    const { components, prompts, training, emit, signal } = this.options;
+    const { step, episodes } = this.progress;
+    const places = this.order.batchAt(step);
+    const batch = Array.from(places, (place) => prompts[place]!);
+    const onProgress = (phase: Phase, done: number, total: number) =>
+      void emit({ type: 'phase', step: step + 1, phase, done, total });
+    const { metrics, experience } = await ppoStep(components, batch, { step, signal, onProgress });
+    const done = episodes + experience.sequences.length;
+    this.progress = { ...this.progress, step: step + 1, episodes: done };
+    this.metrics = { ...metrics, episode: done };
+    this.averages.add(this.metrics);
+    const about = { step: step + 1, epoch: this.order.epochAt(step) + 1 };
+    const samples = sampleRecords(experience, { ...about, places, count: training.logSamples });
+    await emit({ type: 'step', ...about, metrics: this.metrics, samples });
+    if ((step + 1) % this.order.stepsPerEpoch === 0 || step + 1 === this.totalSteps) {
+      this.metrics = this.averages.take();
+      await emit({ type: 'epoch', ...about, metrics: this.metrics });
+    }
+  }
+
+  /** Evaluates at the start, at intervals and at the end, once at each; tells whether to stop. */
+  private async evaluateIfDue(): Promise<StopReason | undefined> {
+    const { evaluator, validation, components, training, emit, signal } = this.options;
+    const { step, evaluatedStep } = this.progress;
+    const isDue = step === 0 || isMultiple(step, training.evalInterval) || step === this.totalSteps;
+    if (!isDue || evaluatedStep === step || validation.length === 0) return undefined;
+    const { klCoef } = components.rewardComputer;
+    const onProgress = ({ done, total }: { done: number; total: number }) =>
+      void emit({ type: 'phase', step, phase: 'evaluate', done, total });
+    const report = await evaluator.evaluate(validation, { step, klCoef, signal, onProgress });
+    this.report = report;
+    this.progress = { ...this.progress, evaluatedStep: step };
+    await emit({ type: 'evaluation', step, report });
+    return report.convergence.stop;
+  }
+
+  /** Saves at intervals, and whenever the validation reward is the best so far. */
+  private async saveIfDue(): Promise<void> {
+    const { step, evaluatedStep } = this.progress;
+    const { performanceImproved = false } = this.report?.convergence ?? {};
+    const isBest = evaluatedStep === step && performanceImproved;
+    const isDue = isMultiple(step, this.options.training.saveInterval);
+    if (step > 0 && (isDue || isBest)) await this.save(isBest);
+  }
+
+  private async save(isBest = false): Promise<void> {
+    const { saveCheckpoint, components, evaluator, emit } = this.options;
+    const { step } = this.progress;
+    if (saveCheckpoint === undefined || this.savedStep === step) return;
+    const progress = {
+      ...this.progress,
+      rewards: components.rewardComputer.state(),
+      convergence: evaluator.convergence.state(),
+      epoch: this.averages.state(),
+    };
+    const write = (folder: string) => saveState(folder, components, progress);
+    const folder = await saveCheckpoint(write, { step, isBest });
+    this.savedStep = step;
+    await emit({ type: 'checkpoint', step, folder, isBest });
+  }
+
+  private async resume(folder: string): Promise<void> {
+    const { components, evaluator } = this.options;
+    const { rewards, convergence, epoch, ...progress } = await loadState(folder, components);
+    components.rewardComputer.restore(rewards);
+    evaluator.convergence.restore(convergence);
+    this.averages.restore(epoch);
+    this.progress = progress;
+    this.savedStep = progress.step;
+  }
+
+  private async end(reason: StopReason, message = endings[reason]): Promise<LoopResult> {
+    const { step } = this.progress;
+    await this.save();
+    await this.options.emit({ type: 'run-end', step, reason, message: message! });
+    return { steps: step, reason, message: message!, metrics: this.metrics, report: this.report };
+  }
+
+  /** Saves the last good state and says so. */
+  private async rescue(error: NonFiniteError): Promise<NonFiniteError> {
+    await this.save();
+    const { step } = this.progress;
+    const kept = this.savedStep === step ? `; the state after step ${step} is saved` : '';
+    return new NonFiniteError(`Cannot make step ${step + 1}: ${error.message}${kept}`);
+  }
+}
+
+/** What is said where no rule of the evaluator ended the run. */
+const endings: Partial<Record<StopReason, string>> = {
+  completed: 'All steps are done',
+  interrupted: 'The run was interrupted and can be resumed',
+};
+
+function isMultiple(step: number, interval: number): boolean {
+  return interval > 0 && step % interval === 0;
+}

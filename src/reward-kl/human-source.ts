@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import { messageOf, RewardError } from './reward-error.ts';
+import type { RewardSample, RewardSource, Score, ScoreContext } from './reward-source.ts';
+
+export interface HumanSourceOptions {
+  /** `human` by default. */
+  readonly name?: string | undefined;
+  /** Score of a response that nobody scored; without it, such a response is an error. */
+  readonly fallback?: number | undefined;
+}
+
+interface Judgement {
+  readonly prompt: string;
+  readonly response: string;
+  readonly score: number;
+}
+
+interface Total {
+  sum: number;
+  count: number;
+}
+
+/** Scores that people gave: a JSON Lines file of { prompt, response, score }. A response is found by
+ *  its exact text; several scores of the same text are averaged. */
+export class HumanSource implements RewardSource {
+  readonly name: string;
+  private readonly file: string;
+  private readonly fallback: number | undefined;
+  private readonly totals = new Map<string, Total>();
+
+  private constructor(file: string, { name = 'human', fallback }: HumanSourceOptions) {
+    this.file = file;
+    this.name = name;
+    this.fallback = fallback;
+  }
+
+  static async load(file: string, options: HumanSourceOptions = {}): Promise<HumanSource> {
+    const source = new HumanSource(file, options);
+    for (const judgement of await readJudgements(file)) source.add(judgement);
+    return source;
+  }
+
+  async score(
+    samples: readonly RewardSample[],
+    _context?: ScoreContext,
+  ): Promise<readonly Score[]> {
+    return samples.map((sample, index) => {
+      const total = this.totals.get(keyOf(sample));
+      if (total !== undefined) return total.sum / total.count;
+      if (this.fallback !== undefined) return this.fallback;
+      throw new RewardError(
+        `Cannot score sample ${index} with "${this.name}": ${this.file} must hold its score, got none for ` +
+          `the response ${quote(sample.response)} to ${quote(sample.prompt)}; add a line, or give a fallback score`,
+      );
+    });
+  }
+
+  private add(judgement: Judgement): void {
+    const total = this.totals.get(keyOf(judgement)) ?? { sum: 0, count: 0 };
+    total.sum += judgement.score;
+    total.count++;
+    this.totals.set(keyOf(judgement), total);
+  }
+}
+
+async function readJudgements(file: string): Promise<Judgement[]> {
+  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    const got = cause.code === 'ENOENT' ? 'nothing there' : messageOf(cause);
+    throw new Error(`Cannot read ${file}: it must be a JSON Lines file, got ${got}`, { cause });
+  });
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  return lines.flatMap((line, i) =>
+    line.trim() === '' ? [] : [parseJudgement(line, `${file} line ${i + 1}`)],
+  );
+}
+
+function parseJudgement(line: string, place: string): Judgement {
+  const { prompt, response, score } = parseLine(line, place);
+  for (const [key, value] of Object.entries({ prompt, response })) {
+    if (typeof value !== 'string') {
+      throw new TypeError(`Cannot read ${place}: "${key}" must be a string, got ${show(value)}`);
+    }
+  }
+  if (typeof score !== 'number' || !Number.isFinite(score)) {
+    throw new TypeError(`Cannot read ${place}: "score" must be a number, got ${show(score)}`);
+  }
+  return { prompt, response, score } as Judgement;
+}
+
+function parseLine(line: string, place: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new SyntaxError(`Cannot read ${place}: it must be JSON (${messageOf(cause)})`, { cause });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw new TypeError(`Cannot read ${place}: it must be an object, got ${show(value)}`);
+}
+
+function keyOf({ prompt, response }: Pick<RewardSample, 'prompt' | 'response'>): string {
+  return JSON.stringify([prompt, response]);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 40);
+}

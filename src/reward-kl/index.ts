@@ -1,0 +1,45 @@
+export { FunctionSource, type FunctionSourceOptions } from './function-source.ts';
+export { HumanSource, type HumanSourceOptions } from './human-source.ts';
+export { KlController, type KlControllerConfig, type KlControllerState } from './kl-controller.ts';
+export { type LoadRewardFileOptions, loadRewardFile } from './load-reward-file.ts';
+export {
+  type PlacedRewards,
+  type PlacementOptions,
+  placeRewards,
+  type RewardParts,
+} from './place-rewards.ts';
+export { RemoteSource, type RemoteSourceOptions } from './remote-source.ts';
+export type {
+  ComputedRewards,
+  ComputeRewardsOptions,
+  RewardComputation,
+  RewardComputerState,
+  ScoredSamples,
+} from './reward-computation.ts';
+export {
+  RewardComputer,
+  type RewardComputerConfig,
+  type RewardComputerOptions,
+} from './reward-computer.ts';
+export { RewardError } from './reward-error.ts';
+export { RewardModelSource } from './reward-model-source.ts';
+export type {
+  RewardFunction,
+  RewardSample,
+  RewardSource,
+  Score,
+  ScoreContext,
+  WeightedSource,
+} from './reward-source.ts';
+export {
+  type NormalizedScores,
+  type ScoreMoments,
+  ScoreNormalizer,
+  type ScoreNormalizerConfig,
+} from './score-normalizer.ts';
+export {
+  type Reward,
+  type Rewards,
+  toWeightedSources,
+  type WeightedReward,
+} from './to-weighted-sources.ts';

@@ -1,0 +1,42 @@
+import type { PPOConfig } from '../config/ppo-config.ts';
+
+/** Whether a variance divides by n or by n − 1. */
+export type Variance = PPOConfig['whitening'];
+
+export interface WhitenOptions {
+  readonly variance: Variance;
+  /** Whether the mean becomes 0, or stays what it was. */
+  readonly shiftMean: boolean;
+}
+
+/** Mean and variance, added up in float64.
+ *  μ = Σx/n;  biased: σ² = Σ(x − μ)²/n;  unbiased: σ² = Σ(x − μ)²/(n − 1), and 0 for one number
+ *  @example [1, 3]  →  μ = 2, σ² = 1 (biased) or 2 (unbiased) */
+export function moments(
+  x: ArrayLike<number>,
+  kind: Variance,
+): { readonly mean: number; readonly variance: number } {
+  const n = x.length;
+  if (n === 0) return { mean: 0, variance: 0 };
+  let sum = 0;
+  for (let i = 0; i < n; i++) sum += x[i]!;
+  const mean = sum / n;
+  let squares = 0;
+  for (let i = 0; i < n; i++) squares += (x[i]! - mean) ** 2;
+  return { mean, variance: squares / (kind === 'biased' ? n : Math.max(1, n - 1)) };
+}
+
+/** Numbers scaled to deviation 1, with mean 0 or their own mean, as a new array.
+ *  x′ = (x − μ)/√(σ² + 1e-8), plus μ unless shiftMean
+ *  A single number has σ² = 0: it becomes 0, or stays as it is without the shift.
+ *  @example [1, 3], biased  →  [−1, 1] with shiftMean, [1, 3] without
+ *  @example [1, 3], unbiased  →  [−0.7071, 0.7071] with shiftMean */
+export function whiten(
+  values: Float32Array,
+  { variance: kind, shiftMean }: WhitenOptions,
+): Float32Array {
+  const { mean, variance } = moments(values, kind);
+  const scale = 1 / Math.sqrt(variance + 1e-8);
+  const back = shiftMean ? 0 : mean;
+  return values.map((x) => (x - mean) * scale + back);
+}

@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { endOf } from '../../test/helpers/run-cli.ts';
+import { hasTestFiles, saveTestCheckpoints } from '../../test/helpers/run-test-files.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { CheckpointStore } from './checkpoint-store.ts';
+
+const script = fileURLToPath(new URL('../../test/helpers/run-store-child.ts', import.meta.url));
+
+interface Child {
+  readonly step: number;
+  /** A function of the file system and which of its calls it does not come to. */
+  readonly killAt: string;
+  /** Largest file that it may write, in KiB. */
+  readonly limit?: number;
+}
+
+/** Saves a checkpoint in a process of its own. */
+async function saveInChild(folder: string, { step, killAt, limit }: Child) {
+  const args = ['--import', 'tsx', script, folder, `${step}`, ...killAt.split(' ')];
+  const child =
+    limit === undefined
+      ? spawn(process.execPath, args)
+      : spawn('bash', ['-c', `ulimit -f ${limit}; exec "$0" "$@"`, process.execPath, ...args]);
+  const { stderr } = await endOf(child);
+  return { stderr, signal: child.signalCode };
+}
+
+async function makeStore(folder: string): Promise<CheckpointStore> {
+  const store = new CheckpointStore(folder, { keep: 1 });
+  await saveTestCheckpoints(store, '10*', '20');
+  return store;
+}
+
+/** The steps of the latest and the best, after checking that both are whole and none was damaged. */
+async function readSteps(folder: string): Promise<readonly [number, number]> {
+  const store = new CheckpointStore(folder, { keep: 1 });
+  const [latest, best] = [(await store.latest())!, (await store.best())!];
+  for (const { folder, step, warnings } of [latest, best]) {
+    expect(warnings).toEqual([]);
+    expect(await hasTestFiles(folder, step)).toBe(true);
+  }
+  return [latest.step, best.step];
+}
+
+describe('A process that is killed while it saves', { timeout: 60_000 }, () => {
+  test.each([
+    ['between two files', { step: 30, killAt: 'writeFile 2' }, [20, 10]],
+    ['before the folder is put in place', { step: 30, killAt: 'rename 1' }, [20, 10]],
+    ['before best.json is put in place', { step: 30, killAt: 'rename 2' }, [30, 30]],
+    ['in the midst of a deletion', { step: 30, killAt: 'rm 2' }, [30, 30]],
+    ['in the midst of a replacement', { step: 20, killAt: 'rename 2' }, [20, 10]],
+    ['before what it replaced is deleted', { step: 20, killAt: 'rename 3' }, [20, 20]],
+  ] as const)('%s leaves whole checkpoints', async (_, child, steps) => {
+    const folder = join(makeTempFolder(), 'c');
+    await makeStore(folder);
+    expect(await saveInChild(folder, child)).toEqual({ stderr: '', signal: 'SIGKILL' });
+    expect(await readSteps(folder)).toEqual(steps);
+    const store = new CheckpointStore(folder, { keep: 1 });
+    await saveTestCheckpoints(store, '40');
+    expect(await readSteps(folder)).toEqual([40, steps[1]]);
+    const left = [...new Set([steps[1], 40])].map((step) => `checkpoint-0000${step}`);
+    expect((await readdir(folder)).toSorted()).toEqual(['best.json', ...left]);
+  });
+});
+
+describe('A save that fails', { timeout: 60_000 }, () => {
+  const refuse = (code: string) =>
+    Object.assign(new Error(`${code}: no, write`), { code, syscall: 'write' });
+
+  test('on a full disk leaves the old checkpoints and nothing else', async () => {
+    const folder = join(makeTempFolder(), 'c');
+    const store = await makeStore(folder);
+    const save = store.save(
+      30,
+      async (to) => {
+        await writeFile(join(to, 'half'), 'x');
+        throw new Error('Cannot write weights', { cause: refuse('ENOSPC') });
+      },
+      { isBest: true },
+    );
+    await expect(save).rejects.toThrow(
+      `Cannot save checkpoint 30 to ${folder}: the disk is full (ENOSPC: no, write); free space and resume from step 20`,
+    );
+    expect(await readSteps(folder)).toEqual([20, 10]);
+    expect(await readdir(folder)).toHaveLength(3);
+  });
+
+  test('before there is a checkpoint says to start again', async () => {
+    const folder = join(makeTempFolder(), 'c');
+    const store = new CheckpointStore(folder, { keep: 1 });
+    await expect(
+      store.save(10, () => Promise.reject(refuse('EDQUOT')), { isBest: true }),
+    ).rejects.toThrow(
+      `Cannot save checkpoint 10 to ${folder}: the disk quota is used up (EDQUOT: no, write); free space and start again`,
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('by a bug keeps its error', async () => {
+    const folder = join(makeTempFolder(), 'c');
+    const store = await makeStore(folder);
+    const bug = new TypeError('Internal: no weights');
+    await expect(store.save(30, () => Promise.reject(bug), { isBest: true })).rejects.toBe(bug);
+    expect(await readdir(folder)).toHaveLength(3);
+  });
+
+  test.skipIf(process.platform === 'win32')(
+    'at a limit of the system leaves the old checkpoints',
+    async () => {
+      const folder = join(makeTempFolder(), 'c');
+      await makeStore(folder);
+      const { stderr } = await saveInChild(folder, { step: 30, killAt: 'never', limit: 64 });
+      expect(stderr).toContain(
+        `Cannot save checkpoint 30 to ${folder}: a file is longer than this system allows (EFBIG`,
+      );
+      expect(stderr).toContain('raise the limit (ulimit -f) and resume from step 20');
+      expect(await readSteps(folder)).toEqual([20, 10]);
+      expect(await readdir(folder)).toHaveLength(3);
+    },
+  );
+});

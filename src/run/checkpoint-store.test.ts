@@ -1,0 +1,106 @@
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { saveTestCheckpoints } from '../../test/helpers/run-test-files.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { CheckpointStore } from './checkpoint-store.ts';
+
+const makeStore = (keep: number) => new CheckpointStore(join(makeTempFolder(), 'c'), { keep });
+
+describe('CheckpointStore', { timeout: 60_000 }, () => {
+  test('save() gives a whole folder with a manifest, and latest() finds it', async () => {
+    const store = makeStore(2);
+    expect(await store.latest()).toBeUndefined();
+    expect(await store.best()).toBeUndefined();
+    const folder = await store.save(123, (to) => writeFile(join(to, 'a.txt'), 'abc'), {
+      isBest: false,
+    });
+    expect(folder).toBe(join(store.folder, 'checkpoint-000123'));
+    expect(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))).toEqual({
+      format: 1,
+      step: 123,
+      isBest: false,
+      files: {
+        'a.txt': {
+          size: 3,
+          sha256: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+        },
+      },
+    });
+    expect(await store.latest()).toEqual({ step: 123, folder, warnings: [] });
+    expect(await store.best()).toBeUndefined();
+  });
+
+  test('save() keeps the newest and the best, and best.json names the best', async () => {
+    const store = makeStore(2);
+    await saveTestCheckpoints(store, '10*', '20', '30', '40');
+    expect((await readdir(store.folder)).toSorted()).toEqual([
+      'best.json',
+      'checkpoint-000010',
+      'checkpoint-000030',
+      'checkpoint-000040',
+    ]);
+    expect(JSON.parse(await readFile(join(store.folder, 'best.json'), 'utf8'))).toEqual({
+      step: 10,
+      folder: 'checkpoint-000010',
+    });
+    await saveTestCheckpoints(store, '50*');
+    expect((await store.best())?.step).toBe(50);
+    expect(await readdir(store.folder)).not.toContain('checkpoint-000010');
+  });
+
+  test('save() keeps what its rules say, for every course of a run', async () => {
+    const saves = fc.array(fc.record({ step: fc.nat(9), isBest: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    const root = makeTempFolder();
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(saves, fc.integer({ min: 1, max: 3 }), async (course, keep) => {
+        const store = new CheckpointStore(join(root, `${++run}`), { keep });
+        let held: { step: number; isBest: boolean }[] = [];
+        for (const { step, isBest } of course) {
+          await store.save(step, (to) => writeFile(join(to, 'a'), String(step)), { isBest });
+          held = [...held.filter((it) => it.step < step), { step, isBest }];
+          const best = held.findLast((it) => it.isBest)?.step;
+          held = held.filter((it, i) => i >= held.length - keep || it.step === best);
+          const names = held.map((it) => `checkpoint-00000${it.step}`);
+          const pointer = best === undefined ? [] : ['best.json'];
+          expect((await readdir(store.folder)).toSorted()).toEqual([...pointer, ...names]);
+          expect((await store.latest())?.step).toBe(step);
+          expect((await store.best())?.step).toBe(best);
+        }
+      }),
+      { numRuns: 8 },
+    );
+  });
+
+  test('save() of a step that is there replaces it', async () => {
+    const store = makeStore(2);
+    await saveTestCheckpoints(store, '10', '20*');
+    await store.save(20, (to) => writeFile(join(to, 'new'), 'x'), { isBest: false });
+    expect((await readdir(join(store.folder, 'checkpoint-000020'))).toSorted()).toEqual([
+      'manifest.json',
+      'new',
+    ]);
+    expect(await store.best()).toBeUndefined();
+  });
+
+  test('save() removes what ended processes left, and nothing of others', async () => {
+    const store = makeStore(1);
+    await saveTestCheckpoints(store, '10');
+    await mkdir(join(store.folder, 'checkpoint-000020.1-2.tmp/policy'), { recursive: true });
+    await writeFile(join(store.folder, 'best.json.1-2.tmp'), '');
+    await writeFile(join(store.folder, 'notes.tmp'), '');
+    await saveTestCheckpoints(store, '20');
+    expect((await readdir(store.folder)).toSorted()).toEqual(['checkpoint-000020', 'notes.tmp']);
+  });
+
+  test.each([0, Number.NaN])('a store refuses to keep %d', (keep) => {
+    expect(() => new CheckpointStore('c', { keep })).toThrow(
+      `Cannot keep checkpoints in c: keep must be at least 1, got ${keep}`,
+    );
+  });
+});

@@ -1,0 +1,18 @@
+export {
+  CheckpointStore,
+  type CheckpointStoreOptions,
+  type FoundCheckpoint,
+  type SaveCheckpointOptions,
+} from './checkpoint-store.ts';
+export { JsonlWriter } from './jsonl-writer.ts';
+export { MetricSink } from './metric-sink.ts';
+export {
+  locateRunFiles,
+  RunFolder,
+  type RunFolderOptions,
+  type RunPaths,
+  readRunConfig,
+} from './run-folder.ts';
+export { type RunState, readRunState } from './run-state.ts';
+export type { EventContent } from './tensorboard/event.ts';
+export { EventWriter, type EventWriterOptions } from './tensorboard/event-writer.ts';

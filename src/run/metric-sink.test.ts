@@ -1,0 +1,159 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readEvents } from '../../test/helpers/run-event-reader.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import type { TrainEvent } from '../ppo-trainer/events.ts';
+import { MetricSink } from './metric-sink.ts';
+import { RunFolder } from './run-folder.ts';
+import { readRunState } from './run-state.ts';
+
+const options = { config: {}, keepCheckpoints: 1 };
+
+const sampleOf = (step: number) => ({
+  step,
+  promptIdx: 0,
+  sample: 0,
+  prompt: 'Hi,\n*you*',
+  response: 'Yes',
+  score: 1.23456,
+  kl: 0.5,
+  length: 3,
+  finished: true,
+});
+
+const stepOf = (step: number): TrainEvent => ({
+  type: 'step',
+  step,
+  epoch: 1,
+  metrics: { 'objective/kl': step / 4, 'ppo/val/var_explained': Number.NaN },
+  samples: [sampleOf(step)],
+});
+
+const evaluationOf = (step: number): TrainEvent => ({
+  type: 'evaluation',
+  step,
+  report: {
+    performance: {
+      greedyReward: 1,
+      reward: 0.5,
+      rewardStd: 0.25,
+      responses: 4,
+      bestOfN: 2,
+      winRate: 0.75,
+      kl: 3,
+      entropy: 1.5,
+      length: 8,
+      repetition: 0,
+      explainedVariance: Number.NaN,
+    },
+    convergence: {
+      converged: false,
+      performanceImproved: true,
+      stop: undefined,
+      message: 'The reward rises.',
+    },
+    samples: [{ ...sampleOf(step), refResponse: 'No', refScore: -1 }],
+  },
+});
+
+const readLines = (path: string): unknown[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+
+describe('MetricSink', () => {
+  test('handle() writes metrics, samples and evaluations as JSONL', async () => {
+    const run = await RunFolder.create(join(makeTempFolder(), 'a'), options);
+    const sink = new MetricSink(run);
+    for (const event of [stepOf(1), stepOf(2), evaluationOf(2)]) sink.handle(event);
+    expect(readFileSync(run.paths.metrics, 'utf8')).toBe(
+      '{"step":1,"epoch":1,"objective/kl":0.25,"ppo/val/var_explained":null}\n' +
+        '{"step":2,"epoch":1,"objective/kl":0.5,"ppo/val/var_explained":null}\n',
+    );
+    expect(readLines(run.paths.samples)).toEqual([sampleOf(1), sampleOf(2)]);
+    expect(readLines(run.paths.evaluations)).toEqual([
+      {
+        step: 2,
+        performance: expect.objectContaining({ bestOfN: 2, explainedVariance: null }),
+        convergence: { converged: false, performanceImproved: true, message: 'The reward rises.' },
+        samples: [{ ...sampleOf(2), refResponse: 'No', refScore: -1 }],
+      },
+    ]);
+    sink.close();
+    run.close();
+  });
+
+  test('handle() writes the same for TensorBoard', async () => {
+    const run = await RunFolder.create(join(makeTempFolder(), 'a'), options);
+    const sink = new MetricSink(run);
+    for (const event of [stepOf(1), evaluationOf(1)]) sink.handle(event);
+    sink.handle({ type: 'step', step: 2, epoch: 1, metrics: { lr: 0.5 }, samples: [] });
+    sink.close();
+    run.close();
+    const [name] = readdirSync(run.paths.events);
+    const [, step, evaluation, bare] = readEvents(readFileSync(join(run.paths.events, name!)));
+    expect(step).toMatchObject({
+      step: 1,
+      scalars: { 'objective/kl': 0.25, 'ppo/val/var_explained': Number.NaN },
+      texts: {
+        samples: ['prompt\n\n    Hi,\n    *you*\n\nscore 1.235, KL 0.5, 3 tokens\n\n    Yes'],
+      },
+    });
+    expect(evaluation!.scalars).toEqual({
+      'eval/greedy_reward': 1,
+      'eval/reward': 0.5,
+      'eval/reward_std': 0.25,
+      'eval/best_of_n': 2,
+      'eval/win_rate': 0.75,
+      'eval/kl': 3,
+      'eval/entropy': 1.5,
+      'eval/length': 8,
+      'eval/repetition': 0,
+    });
+    expect(evaluation!.texts['eval/samples']![0]).toMatch(/Yes\n\nreference, score -1\n\n {4}No$/);
+    expect(bare).toMatchObject({ step: 2, scalars: { lr: 0.5 }, texts: {} });
+  });
+
+  test('handle() keeps the state of the run', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const run = await RunFolder.create(path, options);
+    const sink = new MetricSink(run);
+    sink.handle({ type: 'run-start', step: 0, totalSteps: 9, stepsPerEpoch: 3 });
+    sink.handle(stepOf(1));
+    expect(await readRunState(path)).toMatchObject({ step: 1, totalSteps: 9, status: 'running' });
+    sink.handle({ type: 'run-end', step: 1, reason: 'collapsed', message: 'Entropy is 0.' });
+    expect(await readRunState(path)).toMatchObject({
+      step: 1,
+      status: 'collapsed',
+      message: 'Entropy is 0.',
+    });
+    sink.close();
+    run.close();
+  });
+
+  test('an interrupted and resumed run has the lines of one that was not', async () => {
+    const root = makeTempFolder();
+    const play = async (name: string, { until, resume }: { until: number; resume: boolean }) => {
+      const run = await RunFolder.create(join(root, name), { ...options, resume });
+      const sink = new MetricSink(run);
+      for (let step = (run.resumedFrom?.step ?? 0) + 1; step <= until; step++) {
+        sink.handle(stepOf(step));
+        if (step % 2 !== 0) continue;
+        sink.handle(evaluationOf(step));
+        const folder = await run.checkpoints.save(step, async () => {}, { isBest: false });
+        sink.handle({ type: 'checkpoint', step, folder, isBest: false });
+      }
+      sink.close();
+      run.close();
+      const { metrics, samples, evaluations } = run.paths;
+      return [metrics, samples, evaluations].map((path) => readFileSync(path, 'utf8'));
+    };
+    const whole = await play('whole', { until: 6, resume: false });
+    const interrupted = await play('resumed', { until: 5, resume: false });
+    expect(interrupted).not.toEqual(whole);
+    expect(await play('resumed', { until: 6, resume: true })).toEqual(whole);
+    expect(readdirSync(join(root, 'resumed', 'events'))).toHaveLength(2);
+  });
+});

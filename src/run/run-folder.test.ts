@@ -1,0 +1,155 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { version } from '../version.ts';
+import { RunFolder, readRunConfig } from './run-folder.ts';
+import { readRunState } from './run-state.ts';
+
+const options = { config: { seed: 1, gamma: 0.99 }, keepCheckpoints: 2 };
+const resuming = { ...options, resume: true };
+
+describe('RunFolder', () => {
+  test('create() writes config and state, which can be read while the run goes on', async () => {
+    const path = join(makeTempFolder(), 'runs', 'a');
+    const run = await RunFolder.create(path, options);
+    expect(readdirSync(path).toSorted()).toEqual([
+      'checkpoints',
+      'config.json',
+      'run.json',
+      'run.lock',
+    ]);
+    expect(await readRunConfig(path)).toEqual(options.config);
+    run.update({ step: 3, totalSteps: 10 });
+    const state = await readRunState(path);
+    expect(state).toEqual({
+      version,
+      pid: process.pid,
+      startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      step: 3,
+      totalSteps: 10,
+      status: 'running',
+    });
+    expect(run.state).toEqual(state);
+    expect(run.resumedStep).toBeUndefined();
+    run.close();
+    run.close();
+    expect(readdirSync(path)).not.toContain('run.lock');
+  });
+
+  test('create() refuses a folder that holds a run, and leaves it as it is', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const run = await RunFolder.create(path, options);
+    run.update({ step: 7 });
+    run.close();
+    const { startedAt } = run.state;
+    await expect(RunFolder.create(path, { ...options, config: {} })).rejects.toThrow(
+      `Cannot start a run in ${path}: it must not hold another, got one of ${startedAt} at step 7; ` +
+        'add --resume to go on with it, or choose another folder',
+    );
+    expect(await readRunConfig(path)).toEqual(options.config);
+    expect(readdirSync(path)).not.toContain('run.lock');
+  });
+
+  test('create() refuses a folder that holds other things', async () => {
+    const path = makeTempFolder();
+    writeFileSync(join(path, 'config.json'), '{}');
+    await expect(RunFolder.create(path, options)).rejects.toThrow(
+      `Cannot start a run in ${path}: it must be new or empty, got config.json in it; choose another folder`,
+    );
+    expect(readdirSync(path)).toEqual(['config.json']);
+  });
+
+  test('create() refuses a folder in which a run goes on', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const run = await RunFolder.create(path, options);
+    for (const second of [options, resuming]) {
+      await expect(RunFolder.create(path, second)).rejects.toThrow(
+        `Cannot use ${path}: only one process may work in it, got process ${process.pid};`,
+      );
+    }
+    run.close();
+  });
+
+  test('create() can resume only what holds a run, and makes no folder', async () => {
+    const parent = makeTempFolder();
+    const path = join(parent, 'a');
+    await expect(RunFolder.create(path, resuming)).rejects.toThrow(
+      `Cannot resume ${path}: it must hold a run, got no run.json; leave out --resume to start one`,
+    );
+    expect(readdirSync(parent)).toEqual([]);
+    await expect(readRunConfig(path)).rejects.toThrow('it must hold a run, got no run.json');
+  });
+
+  test('create() names a state that it cannot read', async () => {
+    const path = makeTempFolder();
+    writeFileSync(join(path, 'run.json'), '{"version":"1","pid":"x"}');
+    await expect(RunFolder.create(path, resuming)).rejects.toThrow(
+      /^Cannot read .*run\.json: it must be the state of a run \(pid: .*\); choose another folder$/,
+    );
+  });
+});
+
+describe('A resumed run', () => {
+  const lines = (...steps: number[]) => steps.map((step) => `{"step":${step}}\n`).join('');
+
+  test('goes on from its latest whole checkpoint, with logs that end there', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const first = await RunFolder.create(path, options);
+    for (const step of [2, 4]) {
+      await first.checkpoints.save(step, async (to) => writeFileSync(join(to, 'a'), 'x'), {
+        isBest: step === 2,
+      });
+    }
+    const { metrics, samples, evaluations, checkpoints } = first.paths;
+    writeFileSync(metrics, `${lines(1, 2, 3, 4, 5)}{"step":6,"lo`);
+    writeFileSync(samples, lines(1, 1, 2, 2, 3));
+    writeFileSync(evaluations, lines(0, 2, 4));
+    writeFileSync(`${metrics}.1-2.tmp`, 'left');
+    writeFileSync(join(checkpoints, 'checkpoint-000004/a'), 'y');
+    first.update({ step: 5 });
+    first.close();
+    const run = await RunFolder.create(path, { ...resuming, config: { seed: 2 } });
+    expect(run.resumedFrom).toMatchObject({
+      step: 2,
+      folder: join(checkpoints, 'checkpoint-000002'),
+      warnings: [expect.stringContaining('checkpoint-000004: a must have the SHA-256')],
+    });
+    expect(run.resumedStep).toBe(2);
+    expect([metrics, samples, evaluations].map((file) => readFileSync(file, 'utf8'))).toEqual([
+      lines(1, 2),
+      lines(1, 1, 2, 2),
+      lines(0, 2),
+    ]);
+    expect(readdirSync(path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    expect(await readRunConfig(path)).toEqual({ seed: 2 });
+    const { startedAt } = first.state;
+    expect(await readRunState(path)).toMatchObject({ step: 2, status: 'running', startedAt });
+    expect(run.state.resumedAt).toBeDefined();
+    run.close();
+  });
+
+  test('that reached no checkpoint starts with empty logs', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const first = await RunFolder.create(path, options);
+    writeFileSync(first.paths.evaluations, lines(0));
+    first.update({ step: 1 });
+    first.close();
+    const run = await RunFolder.create(path, resuming);
+    expect([run.resumedFrom, run.resumedStep, run.state.step]).toEqual([undefined, -1, 0]);
+    expect(readFileSync(run.paths.evaluations, 'utf8')).toBe('');
+    run.close();
+  });
+
+  test('whose logs cannot be read lets go of its folder', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const first = await RunFolder.create(path, options);
+    first.close();
+    mkdirSync(join(path, 'x'));
+    writeFileSync(first.paths.samples, 'no\n');
+    await expect(RunFolder.create(path, resuming)).rejects.toThrow(
+      `Cannot resume from ${first.paths.samples} line 1`,
+    );
+    expect(readdirSync(path)).not.toContain('run.lock');
+  });
+});

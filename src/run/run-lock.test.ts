@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { RunLock } from './run-lock.ts';
+
+const script = fileURLToPath(new URL('../../test/helpers/run-lock-child.ts', import.meta.url));
+const lockIn = (folder: string) => join(folder, 'run.lock');
+
+/** A lock as another process would have written it. */
+function leaveLock(folder: string, holder: object): void {
+  const json = { pid: process.pid, host: hostname(), id: 'x', ...holder };
+  writeFileSync(lockIn(folder), JSON.stringify(json));
+}
+
+describe('RunLock', () => {
+  test('a lock is refused while another process lives, and taken over when it was killed', async () => {
+    const folder = makeTempFolder();
+    const child = spawn(process.execPath, ['--import', 'tsx', script, folder]);
+    await once(child.stdout, 'data');
+    expect(() => RunLock.acquire(folder)).toThrow(
+      `Cannot use ${folder}: only one process may work in it, got process ${child.pid}; ` +
+        'wait for its end or choose another folder, or delete run.lock in it if that process is gone',
+    );
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(existsSync(lockIn(folder))).toBe(true);
+    const lock = RunLock.acquire(folder);
+    expect(JSON.parse(readFileSync(lockIn(folder), 'utf8'))).toMatchObject({ pid: process.pid });
+    lock.release();
+    expect(readdirSync(folder)).toEqual([]);
+  }, 60_000);
+
+  test('a lock is refused to the process that holds it, until it is released', () => {
+    const folder = makeTempFolder();
+    const lock = RunLock.acquire(folder);
+    expect(() => RunLock.acquire(folder)).toThrow(`got process ${process.pid};`);
+    lock.release();
+    const second = RunLock.acquire(folder);
+    lock.release();
+    expect(existsSync(lockIn(folder))).toBe(true);
+    second.release();
+  });
+
+  test('a lock with the own pid that an earlier process left is taken over', () => {
+    const folder = makeTempFolder();
+    leaveLock(folder, { id: 'of a container before' });
+    RunLock.acquire(folder).release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test.each(['', '{"pid":', '7'])('a lock that was left half written is taken over: %j', (text) => {
+    const folder = makeTempFolder();
+    writeFileSync(lockIn(folder), text);
+    RunLock.acquire(folder).release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('a lock of another machine is refused, as its processes cannot be seen', () => {
+    const folder = makeTempFolder();
+    leaveLock(folder, { host: 'elsewhere', pid: 7 });
+    expect(() => RunLock.acquire(folder)).toThrow('got process 7 on elsewhere; wait for its end');
+  });
+
+  test('release() leaves the lock of another', () => {
+    const folder = makeTempFolder();
+    const lock = RunLock.acquire(folder);
+    leaveLock(folder, { id: 'of another' });
+    lock.release();
+    expect(existsSync(lockIn(folder))).toBe(true);
+  });
+});

@@ -1,0 +1,171 @@
+import { inspect } from 'node:util';
+import type { Rollout } from './rollout.ts';
+import type { SAPair } from './sa-pair.ts';
+
+/** What pairs are read from: a rollout, or an experience, which has the last four columns too. */
+export interface PairColumns extends Rollout {
+  readonly stepOffsets?: Int32Array;
+  readonly values?: Float32Array;
+  readonly advantages?: Float32Array;
+  readonly returns?: Float32Array;
+}
+
+interface TokenRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The (state, action) pairs of a rollout or an experience, in order. Nothing is copied: a pair is
+ *  made when it is asked for and reads the columns. An experience's step after the last token has
+ *  no action and so no pair. */
+export class PairList implements Iterable<SAPair> {
+  private readonly columns: PairColumns;
+  private readonly range: TokenRange;
+
+  constructor(columns: PairColumns, range: TokenRange = { start: 0, end: columns.tokens.length }) {
+    this.columns = columns;
+    this.range = range;
+  }
+
+  get length(): number {
+    return this.range.end - this.range.start;
+  }
+
+  /** The pair at a place, counted from the end if it is below 0, as of an array. */
+  at(place: number): SAPair | undefined {
+    const i = place < 0 ? place + this.length : place;
+    if (!Number.isInteger(i) || i < 0 || i >= this.length) return undefined;
+    const n = this.range.start + i;
+    return new PairView(this.columns, { sequence: sequenceOf(n, this.columns.offsets), n });
+  }
+
+  /** The pairs of one sequence of the columns. */
+  ofSequence(index: number): PairList {
+    const { offsets, sequences } = this.columns;
+    if (sequences[index] === undefined) {
+      throw new RangeError(
+        `Cannot read pairs: the sequence must be a whole number below ${sequences.length}, got ${index}`,
+      );
+    }
+    return new PairList(this.columns, { start: offsets[index]!, end: offsets[index + 1]! });
+  }
+
+  *[Symbol.iterator](): Generator<SAPair> {
+    const { start, end } = this.range;
+    let sequence = sequenceOf(start, this.columns.offsets);
+    for (let n = start; n < end; n++) {
+      while (n >= this.columns.offsets[sequence + 1]!) sequence++;
+      yield new PairView(this.columns, { sequence, n });
+    }
+  }
+
+  toJSON(): SAPair[] {
+    return [...this];
+  }
+}
+
+/** The last sequence that starts at or before token n: the one that holds it, as those before it
+ *  that start there too are empty. */
+function sequenceOf(n: number, offsets: Int32Array): number {
+  let low = 0;
+  let high = offsets.length - 2;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (offsets[middle]! <= n) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+interface Place {
+  readonly sequence: number;
+  /** In the columns of tokens. */
+  readonly n: number;
+}
+
+class PairView implements SAPair {
+  readonly #columns: PairColumns;
+  readonly #place: Place;
+
+  constructor(columns: PairColumns, place: Place) {
+    this.#columns = columns;
+    this.#place = place;
+  }
+
+  get #sequence() {
+    return this.#columns.sequences[this.#place.sequence]!;
+  }
+
+  get stateText(): string {
+    const { promptText, pieces } = this.#sequence;
+    return promptText + pieces.slice(0, this.step).join('');
+  }
+
+  get actionToken(): string {
+    return this.#sequence.pieces[this.step]!;
+  }
+
+  get actionTokenId(): number {
+    return this.#columns.tokens[this.#place.n]!;
+  }
+
+  get logprob(): number {
+    return this.#columns.logprobs[this.#place.n]!;
+  }
+
+  get refLogprob(): number {
+    return this.#columns.refLogprobs[this.#place.n]!;
+  }
+
+  get klDiv(): number {
+    return this.#columns.kl[this.#place.n]!;
+  }
+
+  get value(): number {
+    return this.#atStep(this.#columns.values);
+  }
+
+  get advantage(): number {
+    return this.#columns.advantages?.[this.#place.n] ?? Number.NaN;
+  }
+
+  get rewardToGo(): number {
+    return this.#atStep(this.#columns.returns);
+  }
+
+  get promptIdx(): number {
+    return this.#sequence.promptIdx;
+  }
+
+  get step(): number {
+    return this.#place.n - this.#columns.offsets[this.#place.sequence]!;
+  }
+
+  toJSON(): SAPair {
+    const { stateText, actionToken, actionTokenId, logprob, refLogprob, klDiv } = this;
+    const { value, advantage, rewardToGo, promptIdx, step } = this;
+    return {
+      stateText,
+      actionToken,
+      actionTokenId,
+      logprob,
+      refLogprob,
+      klDiv,
+      value,
+      advantage,
+      rewardToGo,
+      promptIdx,
+      step,
+    };
+  }
+
+  /** What console.log shows. */
+  [inspect.custom](): SAPair {
+    return this.toJSON();
+  }
+
+  #atStep(column: Float32Array | undefined): number {
+    const first = this.#columns.stepOffsets?.[this.#place.sequence];
+    return first === undefined ? Number.NaN : (column?.[first + this.step] ?? Number.NaN);
+  }
+}

@@ -1,0 +1,104 @@
+import type { PPOConfig } from '../config/ppo-config.ts';
+import { compile, type Tensor, tensor } from '../engine/runtime/index.ts';
+import type { Experience } from '../experience-buffer/experience.ts';
+import { logprobsGraph, scalarGraph } from '../models/decoder/head-graph.ts';
+import { takeRows } from '../models/decoder/take-rows.ts';
+import { layerGraph, PackedBatch, type PolicyModel, type ValueModel } from '../models/index.ts';
+import { microBatches } from './micro-batches.ts';
+import { stateRows } from './response-rows.ts';
+import { wholeSequences } from './whole-sequences.ts';
+
+/** Training made a number that is not finite; the models are as they were before that update. */
+export class NonFiniteError extends Error {
+  override readonly name = 'NonFiniteError';
+}
+
+interface Suspects {
+  readonly batch: Experience;
+  readonly config: Pick<PPOConfig, 'temperature' | 'microBatchSize'>;
+  readonly policy: PolicyModel;
+  readonly value?: ValueModel | undefined;
+}
+
+/** Refuses an optimiser step whose losses or gradients are not finite, and says which op began it. */
+export async function expectFinite(
+  metrics: Readonly<Record<string, number>>,
+  suspects: Suspects,
+): Promise<void> {
+  const bad = Object.entries(metrics).find(
+    ([name, number]) => /^loss\/|\/grad_norm$/.test(name) && !Number.isFinite(number),
+  );
+  if (bad === undefined) return;
+  const source = (await findColumn(suspects.batch)) ?? (await findOp(suspects));
+  throw new NonFiniteError(
+    `Cannot make an optimiser step: ${bad[0]} must be finite, got ${bad[1]}; ${source}; lower the learning rate or look at the rewards`,
+  );
+}
+
+/** The first number of the experience that is not finite. */
+function findColumn({ sequences: _, ...columns }: Experience): string | undefined {
+  for (const [name, column] of Object.entries(columns)) {
+    const place = column.findIndex((number: number) => !Number.isFinite(number));
+    if (place >= 0) return `the experience's ${name} hold ${column[place]} at ${place}`;
+  }
+  return undefined;
+}
+
+/** Runs both models again, looking at every value. */
+async function findOp({ batch, config, policy, value }: Suspects): Promise<string> {
+  for (const part of microBatches(batch, config.microBatchSize)) {
+    for (const [name, role] of Object.entries({ policy, value })) {
+      if (role === undefined) continue;
+      try {
+        await runChecked(role, part, config.temperature);
+      } catch (error) {
+        return `in the ${name} model, ${lowerFirst((error as Error).message)}`;
+      }
+    }
+  }
+  return 'no forward pass makes it, so it comes from the gradients';
+}
+
+async function runChecked(
+  role: PolicyModel | ValueModel,
+  part: Experience,
+  temperature: number,
+): Promise<void> {
+  const { base, adapter } = role;
+  const { architecture } = base;
+  const batch = new PackedBatch(wholeSequences(part));
+  const shared = batch.feeds(architecture.config);
+  const graph = layerGraph(architecture, { lora: adapter?.config, stripes: batch.stripes });
+  const layer = await compile(graph, { checkNumerics: true });
+  const isScalar = 'head' in role;
+  const head = await compile((isScalar ? scalarGraph : logprobsGraph)(architecture), {
+    checkNumerics: true,
+  });
+  try {
+    let x = base.embed(batch);
+    for (let index = 0; index < architecture.config.num_hidden_layers; index++) {
+      const outputs = await layer.run(base.layerFeeds(layer, { ...shared, x }, { index, adapter }));
+      x = outputs.y as Tensor<'float32'>;
+    }
+    const offsets = isScalar ? part : { offsets: part.offsets, stepOffsets: part.offsets };
+    const rows = stateRows(part.sequences, offsets);
+    await head.run(
+      base.headFeeds(head, {
+        x: takeRows(x, rows),
+        ...(isScalar
+          ? { 'score.weight': role.head }
+          : {
+              tokens: tensor(part.tokens, [part.tokens.length]),
+              temperature: tensor(Float32Array.of(temperature), []),
+            }),
+      }),
+    );
+  } finally {
+    await layer.dispose();
+    await head.dispose();
+  }
+}
+
+function lowerFirst(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,6 @@
+export { NonFiniteError } from './expect-finite.ts';
+export { LayerPasses, type LayerPassesOptions, type Tape } from './layer-passes.ts';
+export { ModelTrainer, type ModelTrainerOptions, type TrainStepResult } from './model-trainer.ts';
+export { PolicyLoss, type PolicyLossInput, type PolicyLossResult } from './policy-loss.ts';
+export { RoleOptimizer } from './role-optimizer.ts';
+export { ValueLoss, type ValueLossInput, type ValueLossResult } from './value-loss.ts';

@@ -1,0 +1,119 @@
+import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import type { PPOConfig } from '../config/ppo-config.ts';
+import type { NamedArrays } from '../engine/optim/index.ts';
+import type { Experience } from '../experience-buffer/experience.ts';
+import type { PolicyModel, ValueModel } from '../models/index.ts';
+import { expectFinite } from './expect-finite.ts';
+import { microBatches } from './micro-batches.ts';
+import { PolicyLoss } from './policy-loss.ts';
+import { addSums, type PolicySums, policyMetrics } from './policy-loss-sums.ts';
+import { PolicyPass } from './policy-pass.ts';
+import { HEAD, RoleOptimizer } from './role-optimizer.ts';
+import { countSteps } from './step-counts.ts';
+import { ValueLoss } from './value-loss.ts';
+import { type ValueSums, valueMetrics } from './value-loss-sums.ts';
+import { ValuePass } from './value-pass.ts';
+
+export interface ModelTrainerOptions {
+  readonly config: PPOConfig;
+  readonly policy: PolicyModel;
+  /** Absent where the advantage estimator needs no values. */
+  readonly value?: ValueModel | undefined;
+  readonly policyLoss?: PolicyLoss | undefined;
+  readonly valueLoss?: ValueLoss | undefined;
+}
+
+/** What one optimiser step gave. */
+export interface TrainStepResult {
+  readonly policyLoss: number;
+  /** NaN without a value model. */
+  readonly valueLoss: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Whether approxKL passed `targetKl`: nothing was changed then. */
+  readonly stopped: boolean;
+}
+
+/** Makes optimiser steps of policy and value model from experience. */
+export class ModelTrainer {
+  readonly policyOptimizer: RoleOptimizer;
+  readonly valueOptimizer: RoleOptimizer | undefined;
+  private readonly options: ModelTrainerOptions;
+  private readonly policyPass: PolicyPass;
+  private readonly valuePass: ValuePass | undefined;
+
+  constructor(options: ModelTrainerOptions) {
+    const { config, policy, value } = options;
+    const { policyLoss = new PolicyLoss(config), valueLoss = new ValueLoss(config) } = options;
+    const { learningRate, valueLearningRate, weightDecay } = config;
+    this.options = options;
+    this.policyPass = new PolicyPass({ policy, loss: policyLoss, config });
+    this.policyOptimizer = new RoleOptimizer(
+      [{ parameters: arraysOf(policy.adapter!), learningRate, weightDecay }],
+      config,
+    );
+    if (value === undefined) return;
+    this.valuePass = new ValuePass({ value, loss: valueLoss, config });
+    this.valueOptimizer = new RoleOptimizer(
+      [
+        { parameters: arraysOf(value.adapter!), learningRate: valueLearningRate, weightDecay },
+        { parameters: { [HEAD]: value.head.data }, learningRate: valueLearningRate },
+      ],
+      config,
+    );
+  }
+
+  /** Tells the schedules how many optimiser steps the run makes. */
+  plan(totalSteps: number): void {
+    this.policyOptimizer.plan(totalSteps);
+    this.valueOptimizer?.plan(totalSteps);
+  }
+
+  /** One optimiser step of each model over a minibatch, in micro-batches whose gradients add up. */
+  async trainStep(batch: Experience, { klCoef = 0 } = {}): Promise<TrainStepResult> {
+    const { config } = this.options;
+    const counts = countSteps(batch);
+    const { policyOptimizer, valueOptimizer } = this;
+    const policySums: PolicySums[] = [];
+    const valueSums: ValueSums[] = [];
+    for (const part of microBatches(batch, config.microBatchSize)) {
+      const given = { counts, klCoef, optimizer: policyOptimizer };
+      policySums.push(await this.policyPass.run(part, given));
+      if (this.valuePass === undefined || valueOptimizer === undefined) continue;
+      valueSums.push(await this.valuePass.run(part, { counts, optimizer: valueOptimizer }));
+    }
+    const metrics = {
+      ...policyMetrics(policySums.reduce(addSums), counts.tokenCount),
+      'policy/grad_norm': policyOptimizer.gradientNorm(),
+      ...(valueOptimizer && {
+        ...valueMetrics(valueSums.reduce(addSums), counts.stepCount),
+        'value/grad_norm': valueOptimizer.gradientNorm(),
+      }),
+    };
+    const stopped = metrics['policy/approxkl_avg']! > (config.targetKl ?? Infinity);
+    await this.finish(batch, { metrics, stopped });
+    return {
+      policyLoss: metrics['loss/policy_avg']!,
+      valueLoss: metrics['loss/value_avg'] ?? Number.NaN,
+      metrics,
+      stopped,
+    };
+  }
+
+  /** Steps both optimisers, unless the update stops here; numbers that are not finite change nothing. */
+  private async finish(
+    batch: Experience,
+    { metrics, stopped }: Pick<TrainStepResult, 'metrics' | 'stopped'>,
+  ): Promise<void> {
+    const optimizers = [this.policyOptimizer, this.valueOptimizer];
+    try {
+      await expectFinite(metrics, { batch, ...this.options });
+      if (!stopped) for (const optimizer of optimizers) optimizer?.step();
+    } finally {
+      for (const optimizer of optimizers) optimizer?.reset();
+    }
+  }
+}
+
+function arraysOf({ weights }: LoraAdapter): NamedArrays {
+  return Object.fromEntries([...weights].map(([name, { data }]) => [name, data]));
+}

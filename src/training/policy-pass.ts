@@ -1,0 +1,60 @@
+import type { PPOConfig } from '../config/ppo-config.ts';
+import type { Experience } from '../experience-buffer/experience.ts';
+import { takeRows } from '../models/decoder/take-rows.ts';
+import { PackedBatch, type PolicyModel } from '../models/index.ts';
+import { LayerPasses } from './layer-passes.ts';
+import { runPolicyHead } from './policy-head.ts';
+import type { PolicyLoss } from './policy-loss.ts';
+import type { PolicySums } from './policy-loss-sums.ts';
+import { putRows, stateRows } from './response-rows.ts';
+import type { RoleOptimizer } from './role-optimizer.ts';
+import type { StepCounts } from './step-counts.ts';
+import { wholeSequences } from './whole-sequences.ts';
+
+export interface PolicyPassOptions {
+  readonly policy: PolicyModel;
+  readonly loss: PolicyLoss;
+  readonly config: Pick<PPOConfig, 'temperature' | 'entropyCoef' | 'saveActivations'>;
+}
+
+/** Forward, loss and backward of the policy over micro-batches. */
+export class PolicyPass {
+  private readonly options: PolicyPassOptions;
+  private readonly layers: LayerPasses;
+
+  constructor(options: PolicyPassOptions) {
+    const { base, adapter } = options.policy;
+    if (adapter === undefined) throw new Error('Internal: a policy in training has an adapter');
+    this.options = options;
+    this.layers = new LayerPasses({ base, adapter, save: options.config.saveActivations });
+  }
+
+  /** Adds the gradients of one micro-batch to the optimiser; counts are of the whole optimiser step. */
+  async run(
+    part: Experience,
+    { counts, klCoef, optimizer }: { counts: StepCounts; klCoef: number; optimizer: RoleOptimizer },
+  ): Promise<PolicySums> {
+    const { policy, loss, config } = this.options;
+    const tape = await this.layers.forward(new PackedBatch(wholeSequences(part)));
+    const { sequences, offsets, tokens } = part;
+    const rows = stateRows(sequences, { offsets, stepOffsets: offsets });
+    const head = await runPolicyHead(
+      policy.base,
+      { hidden: takeRows(tape.hidden, rows), tokens },
+      { temperature: config.temperature, withEntropy: config.entropyCoef > 0 },
+    );
+    const { dLogprobs, dEntropies, sums } = loss.evaluate({
+      offsets,
+      newLogprobs: head.logprobs,
+      oldLogprobs: part.logprobs,
+      refLogprobs: part.refLogprobs,
+      advantages: part.advantages,
+      entropies: head.entropies,
+      klCoef,
+      ...counts,
+    });
+    const dHidden = putRows(head.pullBack(dLogprobs, dEntropies), rows, tape.hidden.shape[0]!);
+    await this.layers.backward(tape, dHidden, optimizer.add);
+    return sums;
+  }
+}

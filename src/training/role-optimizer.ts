@@ -1,0 +1,76 @@
+import type { PPOConfig } from '../config/ppo-config.ts';
+import {
+  AdamW,
+  type AdamWState,
+  clipGradNorm,
+  GradientAccumulator,
+  globalNorm,
+  makeSchedule,
+  type NamedArrays,
+  type ParameterGroup,
+  type Schedule,
+} from '../engine/optim/index.ts';
+
+/** The name of a scalar head among the parameters. */
+export const HEAD = 'score.weight';
+
+type OptimizerConfig = Pick<PPOConfig, 'adamEps' | 'maxGradNorm' | 'schedule' | 'warmupSteps'>;
+
+/** The gradients of one role, gathered over micro-batches, and its AdamW. */
+export class RoleOptimizer {
+  private readonly gathered: GradientAccumulator;
+  private readonly adamw: AdamW;
+  private readonly groups: readonly ParameterGroup[];
+  private readonly config: OptimizerConfig;
+  /** Constant until the length of the run is known. */
+  private factorAt: Schedule = () => 1;
+
+  constructor(groups: readonly ParameterGroup[], config: OptimizerConfig) {
+    const parameters = Object.assign({}, ...groups.map((group) => group.parameters));
+    this.groups = groups;
+    this.config = config;
+    this.gathered = new GradientAccumulator(parameters);
+    this.adamw = new AdamW(groups, { eps: config.adamEps });
+  }
+
+  /** Starts the schedule of a run of so many optimiser steps. */
+  plan(totalSteps: number): void {
+    const { schedule, warmupSteps } = this.config;
+    this.factorAt = makeSchedule(schedule, { warmupSteps, totalSteps });
+  }
+
+  /** Adds gradients of some or all parameters. */
+  readonly add = (gradients: NamedArrays): void => this.gathered.add(gradients);
+
+  /** Length of what was gathered, as one vector; not finite if a gradient is not. */
+  gradientNorm(): number {
+    return globalNorm(this.gathered.gradients);
+  }
+
+  /** The learning rate of the next step, of the first group. */
+  get learningRate(): number {
+    return this.groups[0]!.learningRate * this.factorAt(this.adamw.stepCount);
+  }
+
+  /** Clips what was gathered, makes one step with it and starts anew. */
+  step(): void {
+    clipGradNorm(this.gathered.gradients, this.config.maxGradNorm);
+    this.adamw.step(this.gathered.gradients, {
+      learningRateFactor: this.factorAt(this.adamw.stepCount),
+    });
+    this.gathered.reset();
+  }
+
+  /** Forgets what was gathered. */
+  reset(): void {
+    this.gathered.reset();
+  }
+
+  state(): AdamWState {
+    return this.adamw.state();
+  }
+
+  restore(state: AdamWState): void {
+    this.adamw.restore(state);
+  }
+}

@@ -1,0 +1,90 @@
+import { expectColumns } from '../advantage/expect-columns.ts';
+import type { PPOConfig } from '../config/ppo-config.ts';
+import type { ValueSums } from './value-loss-sums.ts';
+
+export type ValueLossConfig = Pick<PPOConfig, 'valueLoss' | 'valueClip' | 'valueLossCoef'>;
+
+/** Values and returns of some sequences of an optimiser step, as columns of steps. */
+export interface ValueLossInput {
+  /** v, [S] */
+  readonly newValues: Float32Array;
+  /** v_old, [S] */
+  readonly oldValues: Float32Array;
+  /** G, [S] */
+  readonly returns: Float32Array;
+  /** Steps of the whole optimiser step. */
+  readonly stepCount: number;
+}
+
+export interface ValueLossResult {
+  /** This part's share of the step's loss, without valueLossCoef: parts add up to the whole. */
+  readonly loss: number;
+  /** valueLossCoef · ∂loss/∂newValues, [S]. */
+  readonly dValues: Float32Array;
+  readonly sums: ValueSums;
+}
+
+/**
+ * The value model's loss and its gradient by the new values, on the host.
+ *
+ * `mse`: L = mean (v − G)²;  `clipped`: L = ½ mean max((v − G)², (clip(v, v_old ± c) − G)²).
+ * The coefficient scales the gradient alone, so that losses of different runs can be compared.
+ */
+export class ValueLoss {
+  private readonly config: ValueLossConfig;
+
+  constructor(config: ValueLossConfig) {
+    this.config = config;
+  }
+
+  /** The documents' loss: mean (v − G)².
+   *  @example v=[1, 3], G=[0, 1]  →  (1 + 4)/2 = 2.5 */
+  computeLoss(predictedValues: ArrayLike<number>, targetValues: ArrayLike<number>): number {
+    const stepCount = predictedValues.length;
+    if (stepCount === 0) {
+      throw new RangeError(
+        'Cannot compute the value loss: predictedValues must have at least 1 element, got 0',
+      );
+    }
+    const newValues = Float32Array.from(predictedValues);
+    const returns = Float32Array.from(targetValues);
+    const mse = new ValueLoss({ ...this.config, valueLoss: 'mse' });
+    return mse.evaluate({ newValues, oldValues: newValues, returns, stepCount }).loss;
+  }
+
+  /** Loss, gradient and sums of some sequences of an optimiser step.
+   *  @example mse, coefficient ½, v=[1, 3], G=[0, 1], 2 steps  →  loss 2.5, dValues ½·[2, 4]/2 = [½, 1]
+   *  @example clipped, c=½, coefficient 1, v=[1, 3], v_old=[2, 3], G=[0, 1], 2 steps
+   *           →  clip(v)=[1.5, 3], loss ½·(1.5² + 2²)/2 = 1.5625, dValues [0, 2]/2 = [0, 1] */
+  evaluate(input: ValueLossInput): ValueLossResult {
+    const { newValues, oldValues, returns, stepCount } = input;
+    const { length } = newValues;
+    expectColumns({ oldValues, returns }, { action: 'compute the value loss', length });
+    if (length > stepCount) {
+      throw new Error(`Internal: ${length} values are no part of ${stepCount} steps`);
+    }
+    const dValues = new Float32Array(length);
+    const sums = { valueLoss: 0, clipped: 0, value: 0, squaredError: 0 };
+    for (let t = 0; t < length; t++) {
+      const [v, G] = [newValues[t]!, returns[t]!];
+      const { loss, slope, clipped } = this.lossAt(v, { old: oldValues[t]!, G });
+      dValues[t] = (this.config.valueLossCoef * slope) / stepCount;
+      sums.valueLoss += loss;
+      sums.clipped += Number(clipped);
+      sums.value += v;
+      sums.squaredError += (v - G) ** 2;
+    }
+    return { loss: sums.valueLoss / stepCount, dValues, sums };
+  }
+
+  /** The loss at one step, with its derivative by v, and whether the clipped term is strictly larger. */
+  private lossAt(v: number, { old, G }: { readonly old: number; readonly G: number }) {
+    const { valueLoss, valueClip: c } = this.config;
+    if (valueLoss === 'mse') return { loss: (v - G) ** 2, slope: 2 * (v - G), clipped: false };
+    const plain = (v - G) ** 2;
+    const cut = (Math.min(Math.max(v, old - c), old + c) - G) ** 2;
+    // v lies outside its range where the two differ, so the cut term does not move with it.
+    if (cut > plain) return { loss: 0.5 * cut, slope: 0, clipped: true };
+    return { loss: 0.5 * plain, slope: v - G, clipped: false };
+  }
+}

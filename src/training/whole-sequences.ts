@@ -1,0 +1,12 @@
+import type { Rollout } from '../token-attribution/rollout.ts';
+
+/** Prompt and response tokens of each sequence, one after the other. */
+export function wholeSequences({ sequences, offsets, tokens }: Rollout): Int32Array[] {
+  return sequences.map(({ promptTokens }, i) => {
+    const response = tokens.subarray(offsets[i]!, offsets[i + 1]!);
+    const whole = new Int32Array(promptTokens.length + response.length);
+    whole.set(promptTokens);
+    whole.set(response, promptTokens.length);
+    return whole;
+  });
+}

@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeByteLevelModel } from './byte-level-model.ts';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A document of the repository. */
+export function readDocument(path: string) {
+  const text = readFileSync(join(root, path), 'utf8');
+  /** Code blocks of a language, in order. */
+  const blocks = (language: string) =>
+    [...text.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm'))].map(
+      ([, code]) => code!,
+    );
+  return { text, blocks };
+}
+
+/** A folder in which commands and snippets find a tiny model under the name that documents load. */
+export class SnippetFolder {
+  readonly path = mkdtempSync(join(tmpdir(), 'proximal-snippets-'));
+
+  /** Fills Hugging Face's cache. */
+  async fillCache(): Promise<void> {
+    const repository = join(this.path, 'hub', 'models--Qwen--Qwen3-0.6B-Base');
+    const snapshot = join(repository, 'snapshots', 'a'.repeat(40));
+    mkdirSync(join(repository, 'refs'), { recursive: true });
+    writeFileSync(join(repository, 'refs', 'main'), 'a'.repeat(40));
+    mkdirSync(snapshot, { recursive: true });
+    await writeByteLevelModel(snapshot);
+  }
+
+  run(command: string, args: readonly string[], cwd = root) {
+    const env = { ...process.env, HF_HOME: this.path, HF_HUB_OFFLINE: '1' };
+    const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8', env });
+    return { status, stdout, stderr };
+  }
+
+  /** Runs a TypeScript snippet as it stands, in this folder. */
+  runSnippet(code: string) {
+    const file = join(this.path, 'snippet.mts');
+    writeFileSync(file, code.replace("'proximal'", `'${join(root, 'src/index.ts')}'`));
+    const tsx = join(root, 'node_modules/tsx/dist/loader.mjs');
+    return this.run(process.execPath, ['--import', tsx, file], this.path);
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true });
+  }
+}

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readDocument, SnippetFolder } from './helpers/doc-snippets.ts';
+
+const snippets = readDocument('docs/training.md').blocks('ts');
+const folder = new SnippetFolder();
+
+/** Runs the snippet that holds a text and returns what it prints. */
+function runSnippetWith(text: string): string {
+  const found = snippets.filter((code) => code.includes(text));
+  expect(found).toHaveLength(1);
+  const { status, stdout, stderr } = folder.runSnippet(found[0]!);
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  return stdout;
+}
+
+describe('the training guide', { timeout: 120_000 }, () => {
+  beforeAll(() => folder.fillCache());
+  afterAll(() => folder.remove());
+
+  test('basic use trains and prints the final reward', () => {
+    expect(runSnippetWith('Final reward')).toMatch(/^Final reward: -?\d+\.\d{4}\n$/);
+  });
+
+  test('functions with weights give metrics by source', () => {
+    const [brevity, friendly] = runSnippetWith('const brevity').trim().split(' ').map(Number);
+    expect(brevity).toBeLessThan(0);
+    expect(friendly).toBe(0);
+  });
+
+  test('a custom reward model trains with a callback for each epoch, and the adapter is saved', () => {
+    const lines = runSnippetWith('class CustomRewardModel').trim().split('\n');
+    expect(lines).toHaveLength(20);
+    lines.forEach((line, i) => {
+      expect(line).toMatch(new RegExp(`^Epoch ${i + 1}: Reward = -?\\d+\\.\\d{4}$`));
+    });
+    expect(existsSync(join(folder.path, 'my-adapter', 'adapter_model.safetensors'))).toBe(true);
+  });
+
+  test('monitoring shows the four numbers of each epoch, steps and evaluations', () => {
+    const printed = runSnippetWith('Policy Loss');
+    for (const name of ['Policy Loss', 'Value Loss', 'KL Divergence', 'Average Reward']) {
+      expect(printed.match(new RegExp(`^  ${name}: -?\\d+\\.\\d{4}$`, 'gm'))).toHaveLength(3);
+    }
+    expect(printed.match(/^step \d: /gm)).toHaveLength(3);
+    expect(printed).toContain('The first validation reward is');
+  });
+
+  test('every token has its numbers', () => {
+    const lines = runSnippetWith('TokenAttributor').trim().split('\n');
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) {
+      const numbers = line.split(' ').slice(-6).map(Number);
+      expect(numbers.every(Number.isFinite), line).toBe(true);
+    }
+  });
+
+  test('a part of a step can be replaced', () => {
+    expect(runSnippetWith('replace:')).toBe('');
+  });
+});
