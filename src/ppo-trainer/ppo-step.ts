@@ -12,7 +12,7 @@ export interface PPOStepResult {
 }
 
 /** One step of PPO: experience from some prompts, and the updates that it is worth. A step that
- *  throws has changed neither the reward's moments nor β; the models are those of the last good update. */
+ *  throws has changed nothing. */
 export async function ppoStep(
   components: Components,
   prompts: readonly PromptRecord[],

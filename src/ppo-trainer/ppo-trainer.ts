@@ -13,7 +13,6 @@ import { Evaluator } from './evaluator.ts';
 import type { TrainEvent } from './events.ts';
 import { type PPOStepResult, ppoStep } from './ppo-step.ts';
 import { readPrompts, type TrainPrompt } from './read-prompts.ts';
-import type { Metrics } from './records.ts';
 import { loadRoles, saveRoles } from './saved-roles.ts';
 import { callBack, type TrainCallback } from './train-callback.ts';
 import { type LoopResult, type SaveCheckpoint, TrainLoop } from './train-loop.ts';

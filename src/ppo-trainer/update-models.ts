@@ -11,8 +11,19 @@ export function optimizerSteps(
   return ppoEpochs * Math.ceil(responses / (miniBatchSize ?? responses));
 }
 
-/** Steps 10 and 11 of the documents: PPO epochs over the buffer, in minibatches. */
-export async function updateModels(
+/** Steps 10 and 11 of the documents: PPO epochs over the buffer, in minibatches. An update that
+ *  throws leaves the models as they were before it. */
+export async function updateModels(components: Components, context: StepContext): Promise<Metrics> {
+  const restore = components.modelTrainer.snapshot();
+  try {
+    return await runEpochs(components, context);
+  } catch (error) {
+    restore();
+    throw error;
+  }
+}
+
+async function runEpochs(
   { buffer, modelTrainer, rewardComputer, config }: Components,
   { step, onProgress }: StepContext,
 ): Promise<Metrics> {

@@ -28,6 +28,8 @@ export interface ComputeRewardsOptions {
 
 /** What a checkpoint keeps; JSON. */
 export interface RewardComputerState {
+  /** β of the latest rewards. */
+  readonly klCoef: number;
   readonly klController: KlControllerState;
   readonly scoreNormalizer: ScoreMoments;
 }

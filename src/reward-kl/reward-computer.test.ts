@@ -247,7 +247,7 @@ describe('RewardComputer', () => {
     'refuses the state %j',
     (state) => {
       expect(() => computer({ length }).restore(state)).toThrow(
-        'Cannot restore rewards: the state must have klController and scoreNormalizer, got',
+        'Cannot restore rewards: the state must have klCoef, klController and scoreNormalizer, got',
       );
     },
   );

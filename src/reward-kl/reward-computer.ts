@@ -106,21 +106,22 @@ export class RewardComputer implements RewardComputation {
 
   state(): RewardComputerState {
     return {
+      klCoef: this.latestKlCoef,
       klController: this.klController.state(),
       scoreNormalizer: this.scoreNormalizer.state(),
     };
   }
 
   restore(state: unknown): void {
-    const { klController, scoreNormalizer } = (state ?? {}) as Partial<RewardComputerState>;
-    if (klController === undefined || scoreNormalizer === undefined) {
+    const { klCoef, klController, scoreNormalizer } = (state ?? {}) as Partial<RewardComputerState>;
+    if (klCoef === undefined || klController === undefined || scoreNormalizer === undefined) {
       throw new TypeError(
-        `Cannot restore rewards: the state must have klController and scoreNormalizer, got ${JSON.stringify(state)}; restore what state() gave`,
+        `Cannot restore rewards: the state must have klCoef, klController and scoreNormalizer, got ${JSON.stringify(state)}; restore what state() gave`,
       );
     }
     this.klController.restore(klController);
     this.scoreNormalizer.restore(scoreNormalizer);
-    this.latestKlCoef = this.klController.coefficient;
+    this.latestKlCoef = klCoef;
   }
 
   private penalise(scores: Float32Array, samples: readonly RewardSample[]): Float32Array {

@@ -68,6 +68,14 @@ export class ModelTrainer {
     this.valueOptimizer?.plan(totalSteps);
   }
 
+  /** Remembers weights and moments; the function that is returned brings them back. */
+  snapshot(): () => void {
+    const restores = [this.policyOptimizer, this.valueOptimizer].map((role) => role?.snapshot());
+    return () => {
+      for (const restore of restores) restore?.();
+    };
+  }
+
   /** One optimiser step of each model over a minibatch, in micro-batches whose gradients add up. */
   async trainStep(batch: Experience, { klCoef = 0 } = {}): Promise<TrainStepResult> {
     const { config } = this.options;

@@ -66,6 +66,19 @@ export class RoleOptimizer {
     this.gathered.reset();
   }
 
+  /** Remembers parameters and moments; the function that is returned brings them back. */
+  snapshot(): () => void {
+    const state = this.adamw.state();
+    const parameters = this.groups.flatMap((group) => Object.values(group.parameters));
+    const copies = parameters.map((parameter) => parameter.slice());
+    return () => {
+      this.adamw.restore(state);
+      parameters.forEach((parameter, i) => {
+        parameter.set(copies[i]!);
+      });
+    };
+  }
+
   state(): AdamWState {
     return this.adamw.state();
   }

@@ -20,7 +20,7 @@ export const ppoCases = ['token-clip', 'every-term', 'sequence-ratio'] as const;
 export type PpoCase = (typeof ppoCases)[number];
 
 /** What torch computes in one optimiser step, with the weights before it; columns are [N]. */
-export interface PpoGoldenStep {
+interface PpoGoldenStep {
   /** What is differentiated: clip − entropyCoef · entropy + klCoef · kl where KL is in the loss. */
   readonly policyLoss: number;
   /** Without their coefficients. */
@@ -41,7 +41,7 @@ export interface PpoGoldenStep {
 }
 
 /** Trained weights by the names of our adapters; those of the value model with `score.weight`. */
-export interface PpoGoldenWeights {
+interface PpoGoldenWeights {
   readonly policy: ReadonlyMap<string, Float32Array>;
   readonly value: ReadonlyMap<string, Float32Array>;
 }

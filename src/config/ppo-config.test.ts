@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from './parse-config.ts';
+import { type PPOConfigOptions, resolvePPOConfig } from './ppo-config.ts';
+import { resolveTrainingConfig } from './training-config.ts';
+
+function fault(options: object): string {
+  try {
+    resolvePPOConfig(options as PPOConfigOptions);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  throw new Error('expected a fault');
+}
+
+describe('resolvePPOConfig()', () => {
+  it('has the documents’ defaults', () => {
+    expect(resolvePPOConfig()).toMatchObject({
+      modelName: 'Qwen/Qwen3-0.6B-Base',
+      maxNewTokens: 50,
+      batchSize: 4,
+      learningRate: 1e-5,
+      valueLearningRate: 1e-4,
+      klCoef: 0.1,
+      gamma: 0.99,
+      lam: 0.95,
+      clipEpsilon: 0.2,
+      maxGradNorm: 1,
+      valueLossCoef: 0.5,
+      loraR: 16,
+      loraAlpha: 32,
+      loraDropout: 0.1,
+    });
+  });
+
+  it('takes its own result', () => {
+    const config = resolvePPOConfig({ batchSize: 8, stop: ['\n'] });
+    expect(resolvePPOConfig(config)).toEqual(config);
+  });
+
+  it.each<[object, string]>([
+    [{ kl_coef: 0.1 }, 'it has no "kl_coef"; did you mean "klCoef"?'],
+    [{ batchSize: 0 }, 'batchSize must be a whole number ≥ 1, got 0'],
+    [{ temperature: 0 }, 'temperature must be a number > 0, got 0'],
+    [{ klEstimator: 'k4' }, 'klEstimator must be k1, k2 or k3, got "k4"'],
+    [{ miniBatchSize: 9 }, 'miniBatchSize must be at most batchSize × samplesPerPrompt (4), got 9'],
+    [
+      { miniBatchSize: 2, microBatchSize: 3 },
+      'microBatchSize must be at most the responses of an optimiser step (2), got 3',
+    ],
+    [{ advantageEstimator: 'grpo' }, 'samplesPerPrompt must be at least 2 for grpo'],
+    [
+      { advantageEstimator: 'reinforce++', rewardPlacement: 'after-final' },
+      'rewardPlacement must be final or every for reinforce++',
+    ],
+    [{ clipEpsilon: 1 }, 'clipEpsilon must be < 1'],
+    [{ dualClip: 1.1 }, "dualClip must be above the clipped ratio's end (1.2), got 1.1"],
+    [
+      { klController: 'adaptive', klCoef: 0 },
+      'klCoef must be above 0 where klController is adaptive',
+    ],
+    [{ klPlacement: 'loss' }, 'klEstimator must be k2 or k3 where klPlacement is loss'],
+  ])('refuses %j', (options, message) => {
+    expect(fault(options)).toContain(`Cannot use the PPO config: ${message}`);
+  });
+});
+
+describe('resolveTrainingConfig()', () => {
+  it('fills in defaults and refuses unknown keys', () => {
+    expect(resolveTrainingConfig()).toMatchObject({ numEpochs: 10, evalInterval: 10 });
+    expect(() => resolveTrainingConfig({ epochs: 3 } as object)).toThrow(
+      'Cannot use the training config: it has no "epochs"; did you mean "numEpochs"?',
+    );
+  });
+});

@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest';
+import {
+  countX,
+  statefulConfig,
+  tinyLoaded,
+  tinyPrompts,
+  trainedWeights,
+  trainTiny,
+  withoutTimes,
+} from '../../test/helpers/ppo-run.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import type { PPOConfigOptions } from '../config/ppo-config.ts';
+import { RewardModel, type TokenBatch } from '../models/index.ts';
+import { PPOTrainer } from './ppo-trainer.ts';
+
+const short: PPOConfigOptions = { maxNewTokens: 4, batchSize: 3, loraR: 4, learningRate: 1e-2 };
+
+describe('PPOTrainer.train()', () => {
+  it('tells of every step, epoch, phase and evaluation in order', async () => {
+    const { events, results } = await trainTiny(short, {
+      validationPrompts: ['x'],
+      evalInterval: 3,
+      stopOnCollapse: false,
+    });
+    const told = events.flatMap((event) => {
+      if (event.type === 'phase') return [];
+      return [`${event.type} ${event.step}`];
+    });
+    expect(told).toEqual([
+      'run-start 0',
+      'evaluation 0',
+      'step 1',
+      'step 2',
+      'epoch 2',
+      'step 3',
+      'evaluation 3',
+      'step 4',
+      'epoch 4',
+      'evaluation 4',
+      'run-end 4',
+    ]);
+    const phases = events.flatMap((event) =>
+      event.type === 'phase' && event.step === 2 && event.done === event.total ? event.phase : [],
+    );
+    expect(phases).toEqual(['generate', 'score', 'update']);
+    expect(results.reason).toBe('completed');
+    expect(results.steps).toBe(4);
+  });
+
+  it('averages the steps of an epoch, under TRL’s names and the documents’', async () => {
+    const { events, results } = await trainTiny(short, { numEpochs: 1 });
+    const steps = events.flatMap((event) => (event.type === 'step' ? [event.metrics] : []));
+    const scores = steps.map((metrics) => metrics['objective/scores']!);
+    expect(results.avg_reward).toBeCloseTo((scores[0]! + scores[1]!) / 2, 12);
+    for (const metrics of steps) {
+      expect(metrics.avg_reward).toBe(metrics['objective/scores']);
+      expect(metrics.kl_div).toBe(metrics['objective/kl']);
+      expect(metrics.policy_loss).toBe(metrics['loss/policy_avg']);
+      expect(metrics.value_loss).toBe(metrics['loss/value_avg']);
+      expect(Object.keys(metrics)).toEqual(expect.arrayContaining([...trlNames]));
+    }
+    expect(steps.map((metrics) => metrics.episode)).toEqual([3, 6]);
+  });
+
+  it('starts at ratio 1: the first optimiser step of a run sees the policy that made the texts', async () => {
+    const { events } = await trainTiny({ ...short, ppoEpochs: 1 }, { maxSteps: 1 });
+    const [metrics] = events.flatMap((event) => (event.type === 'step' ? [event.metrics] : []));
+    expect(metrics!['val/ratio']).toBeCloseTo(1, 5);
+    expect(metrics!['policy/approxkl_avg']).toBeLessThan(1e-9);
+    expect(metrics!['policy/clipfrac_avg']).toBe(0);
+    expect(metrics!['objective/kl']).toBeCloseTo(0, 4);
+  });
+
+  it('gives the same run for the same seed and another for another', async () => {
+    const [one, same, other] = [
+      await trainTiny(short),
+      await trainTiny(short),
+      await trainTiny({ ...short, seed: 1 }),
+    ];
+    expect(withoutTimes(same.events)).toEqual(withoutTimes(one.events));
+    expect(same.weights).toEqual(one.weights);
+    expect(other.weights).not.toEqual(one.weights);
+  });
+
+  it.each<[string, PPOConfigOptions]>([
+    ['rloo', { advantageEstimator: 'rloo', samplesPerPrompt: 3 }],
+    ['grpo', { advantageEstimator: 'grpo', samplesPerPrompt: 3 }],
+    ['reinforce++', { advantageEstimator: 'reinforce++' }],
+    ['GSPO', { ratioLevel: 'sequence' }],
+    ['rewards after the end', { rewardPlacement: 'after-final', whitening: 'unbiased' }],
+    ['rewards on every token', { rewardPlacement: 'every', whitenRewards: true }],
+    ['KL in the loss', { klPlacement: 'loss', klEstimator: 'k3' }],
+    ['all losses', { valueLoss: 'clipped', dualClip: 3, clipEpsilonHigh: 0.28, entropyCoef: 0.01 }],
+    ['int8 rollouts', { rolloutPrecision: 'int8' }],
+    ['filtered sampling', { topK: 20, topP: 0.9, temperature: 0.8 }],
+  ])('trains with %s', async (_, config) => {
+    const before = await trainedWeights(
+      new PPOTrainer({ ...short, ...config }, { model: tinyLoaded }),
+    );
+    const { results, weights } = await trainTiny({ ...short, ...config });
+    expect(Number.isFinite(results.policy_loss)).toBe(true);
+    expect(Object.keys(weights)).toEqual(Object.keys(before));
+    expect(weights).not.toEqual(before);
+  });
+
+  it('ends the update of a step once approxKL passes targetKl', async () => {
+    const config = { ...short, learningRate: 0.05, ppoEpochs: 8 };
+    const { events } = await trainTiny({ ...config, targetKl: 0.01 }, { maxSteps: 1 });
+    const [metrics] = events.flatMap((event) => (event.type === 'step' ? [event.metrics] : []));
+    expect(metrics!['policy/early_stop']).toBe(1);
+    expect(metrics!['policy/optimizer_steps']).toBeLessThan(8);
+  });
+
+  it('warns where nothing gives rewards but a reward model that nobody trained', async () => {
+    const { events } = await trainTiny(short, { maxSteps: 1 }, { rewards: undefined });
+    const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+    expect(warnings).toEqual([expect.stringContaining('a reward model with a random head')]);
+  });
+
+  it('starts the value model from the reward model if it is asked to', async () => {
+    const trainer = new PPOTrainer(
+      { ...short, valueInit: 'reward' },
+      { model: tinyLoaded, rewardModel: RewardModel },
+    );
+    const { value } = await trainer.components();
+    expect(value!.head.data.some((weight) => weight !== 0)).toBe(true);
+    await expect(
+      new PPOTrainer({ valueInit: 'reward' }, { model: tinyLoaded, rewards: countX }).components(),
+    ).rejects.toThrow('valueInit "reward" needs a reward model over the same base, got none');
+  });
+
+  it('takes scores of a reward model with terms of its own', async () => {
+    class Longer extends RewardModel {
+      override async forward(inputIds: TokenBatch) {
+        return Float32Array.from(inputIds, ({ length }) => length);
+      }
+    }
+    const { events } = await trainTiny(
+      short,
+      { maxSteps: 1 },
+      { rewardModel: Longer, rewards: undefined },
+    );
+    const [step] = events.flatMap((event) => (event.type === 'step' ? [event] : []));
+    for (const { prompt, score, length } of step!.samples) {
+      expect(score).toBe(prompt.split(' ').length + length);
+    }
+  });
+
+  it.each([
+    [[], 'Cannot train: there must be at least one prompt, got none'],
+    [[''], 'Cannot train: prompt 0 must have 1 to 92 tokens'],
+    [['a', 'b '.repeat(95)], 'Cannot train: prompt 1 must have 1 to 92 tokens'],
+  ])('refuses prompts that cannot be answered: %j', async (prompts, message) => {
+    const trainer = new PPOTrainer(short, { model: tinyLoaded, rewards: countX });
+    await expect(trainer.train(prompts)).rejects.toThrow(message);
+  });
+
+  it.each([
+    ['NaN', () => Number.NaN],
+    [
+      'an error',
+      () => {
+        throw new Error('the judge is out');
+      },
+    ],
+    ['text', () => 'good' as unknown as number],
+  ])('changes nothing where a reward gives %s', async (_, judge) => {
+    const trainer = new PPOTrainer(
+      { ...short, scoreNormalization: 'running' },
+      { model: tinyLoaded, rewards: { judge } },
+    );
+    const before = await trainedWeights(trainer);
+    const { rewardComputer } = await trainer.components();
+    const state = rewardComputer.state();
+    await expect(trainer.train(tinyPrompts)).rejects.toThrow(/"judge"/);
+    expect(await trainedWeights(trainer)).toEqual(before);
+    expect(rewardComputer.state()).toEqual(state);
+  });
+});
+
+describe('PPOTrainer.saveModel()', () => {
+  it('writes what loadModel() takes over into another trainer', async () => {
+    const folder = makeTempFolder();
+    const trained = new PPOTrainer(statefulConfig, { model: tinyLoaded, rewards: countX });
+    await trained.train(tinyPrompts, { maxSteps: 1 });
+    await trained.saveModel(folder);
+    const other = new PPOTrainer({ ...statefulConfig, seed: 9 }, { model: tinyLoaded });
+    expect(await trainedWeights(other)).not.toEqual(await trainedWeights(trained));
+    await other.loadModel(folder);
+    expect(await trainedWeights(other)).toEqual(await trainedWeights(trained));
+    const unlike = new PPOTrainer({ ...statefulConfig, loraR: 8 }, { model: tinyLoaded });
+    await expect(unlike.loadModel(folder)).rejects.toThrow(
+      '(rank 8, alpha 32, 8 modules), got rank 4',
+    );
+  });
+});
+
+describe('PPOTrainer.evaluate()', () => {
+  it('finds an untrained policy as good as its reference', async () => {
+    const trainer = new PPOTrainer(short, { model: tinyLoaded, rewards: countX });
+    const { performance } = await trainer.evaluate(['a b', 'c d']);
+    expect(performance.winRate).toBe(0.5);
+    expect(Math.abs(performance.kl)).toBeLessThan(1e-4);
+  });
+});
+
+/** Names that the design takes from TRL, and those beside them. */
+const trlNames = [
+  'objective/kl',
+  'objective/entropy',
+  'objective/scores',
+  'objective/rlhf_reward',
+  'objective/non_score_reward',
+  'objective/kl_coef',
+  'policy/approxkl_avg',
+  'policy/clipfrac_avg',
+  'policy/entropy_avg',
+  'loss/policy_avg',
+  'loss/value_avg',
+  'val/ratio',
+  'val/ratio_var',
+  'val/num_eos_tokens',
+  'lr',
+  'episode',
+  'ppo/returns/mean',
+  'ppo/returns/var',
+  'ppo/val/vpred',
+  'ppo/val/error',
+  'ppo/val/var_explained',
+  'completions/mean_length',
+  'completions/min_length',
+  'completions/max_length',
+  'rewards/countX/mean',
+  'rewards/countX/std',
+  'timing/generate',
+  'timing/score',
+  'timing/update',
+  'perf/tokens_per_second',
+] as const;

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readAdapter } from '../base-setup/index.ts';
+import type { RunConfig } from '../config/run-config.ts';
+import { type LoadedModel, PolicyModel } from '../models/index.ts';
+import type { EvaluationReport, Performance } from '../ppo-trainer/evaluation-report.ts';
+import { Evaluator } from '../ppo-trainer/evaluator.ts';
+import type { EvaluationPrompt, Scorer } from '../ppo-trainer/evaluator-responses.ts';
+import { RewardComputer } from '../reward-kl/index.ts';
+import { CheckpointStore } from './checkpoint-store.ts';
+import { loadRewards } from './reward-specs.ts';
+import { locateRunFiles } from './run-folder.ts';
+import { readRunState } from './run-state.ts';
+
+export interface EvaluatePolicyOptions {
+  readonly model: LoadedModel;
+  readonly prompts: readonly EvaluationPrompt[];
+  /** Folder of the policy's adapter; without it the reference alone is evaluated. */
+  readonly adapter?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?:
+    | ((part: 'reference' | 'policy', done: number, total: number) => void)
+    | undefined;
+  /** Modules that reward files may import by name without an installation, such as this package. */
+  readonly modules?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** How reference and policy do on the same prompts, with the same random streams. */
+export interface PolicyEvaluation {
+  readonly prompts: number;
+  readonly reference: Performance;
+  /** Undefined without an adapter. */
+  readonly policy: Performance | undefined;
+  /** Greedy responses to the first prompts. */
+  readonly samples: EvaluationReport['samples'];
+}
+
+/** Evaluates a policy's adapter beside its reference. */
+export async function evaluatePolicy(
+  config: RunConfig,
+  { model, prompts, adapter, signal, onProgress, modules }: EvaluatePolicyOptions,
+): Promise<PolicyEvaluation> {
+  const { rewards } = await loadRewards({ ...config, valueInit: 'zero' }, { model, modules });
+  const computer = new RewardComputer({ config, sources: rewards });
+  const scorer: Scorer = async (samples, context) =>
+    (await computer.score(samples, context)).scores;
+  const policyAdapter = adapter && (await readAdapter(adapter, model.base.modules())).adapter;
+  const measure = async (part: 'reference' | 'policy', own?: typeof policyAdapter) => {
+    const roles = {
+      base: model.base,
+      tokenizer: model.tokenizer,
+      batchSize: config.rolloutBatchSize,
+    };
+    const reference = new PolicyModel({ ...roles, precision: 'f32-feeds' });
+    const precision = config.rolloutPrecision;
+    const policy = new PolicyModel({ ...roles, precision, ...(own && { adapter: own }) });
+    try {
+      const report = ({ done, total }: { done: number; total: number }) =>
+        onProgress?.(part, done, total);
+      const evaluator = new Evaluator({ config, policy, reference, scorer });
+      return await evaluator.measure(prompts, { step: 0, signal, onProgress: report });
+    } finally {
+      await policy.dispose();
+      await reference.dispose();
+    }
+  };
+  const reference = await measure('reference');
+  const policy = policyAdapter && (await measure('policy', policyAdapter));
+  return {
+    prompts: prompts.length,
+    reference: reference.performance,
+    policy: policy ? policy.performance : undefined,
+    samples: (policy || reference).samples,
+  };
+}
+
+/** The folder of the policy's adapter: the folder itself, or where a run has it, which before its
+ *  end is its latest checkpoint. */
+export async function findPolicy(folder: string): Promise<string> {
+  if ((await readRunState(folder)) === undefined) return folder;
+  const done = join(folder, 'model');
+  if (existsSync(join(done, 'adapter_config.json'))) return done;
+  const latest = await new CheckpointStore(locateRunFiles(folder).checkpoints, {
+    keep: 1,
+  }).latest();
+  if (latest !== undefined) return join(latest.folder, 'policy');
+  throw new Error(
+    `Cannot evaluate ${folder}: the run must have a checkpoint, got none yet; wait for one or resume the run`,
+  );
+}
