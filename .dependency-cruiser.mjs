@@ -15,6 +15,7 @@ const rows = [
   { path: 'models' },
   { path: 'token-attribution|reward-kl|advantage|experience-buffer|training' },
   { path: 'data', only: ['config', 'base-setup', 'engine/random'] },
+  { path: 'embedded', only: ['config', 'base-setup', 'engine/random'] },
   { path: 'ppo-trainer|stages' },
   { path: 'run' },
   { path: 'index.ts' },

@@ -1,8 +1,11 @@
 import { exitCodes, Interruption } from './failure.ts';
 
+/** What ends a process in order: Ctrl-C, and what schedulers send. */
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
 /** Ends the process when the user presses Ctrl-C, unless `untilInterrupted` is under way. */
 export function exitOnInterrupt(): void {
-  process.on('SIGINT', exit);
+  for (const signal of signals) process.on(signal, exit);
 }
 
 function exit(): void {
@@ -16,15 +19,12 @@ export async function untilInterrupted<T>(run: (signal: AbortSignal) => Promise<
   const controller = new AbortController();
   const abort = () => {
     controller.abort(new Interruption());
-    process.on('SIGINT', exit);
+    for (const signal of signals) process.off(signal, abort).on(signal, exit);
   };
-  process.off('SIGINT', exit);
-  process.once('SIGINT', abort);
+  for (const signal of signals) process.off(signal, exit).on(signal, abort);
   try {
     return await run(controller.signal);
   } finally {
-    process.off('SIGINT', abort);
-    process.off('SIGINT', exit);
-    process.on('SIGINT', exit);
+    for (const signal of signals) process.off(signal, abort).off(signal, exit).on(signal, exit);
   }
 }

@@ -2,11 +2,13 @@
 import { Command } from 'commander';
 import { nearestName } from '../config/nearest-name.ts';
 import { version } from '../version.ts';
+import { addEvaluate } from './evaluate.ts';
 import { describeFailure, exitCodes } from './failure.ts';
 import { addGenerate } from './generate.ts';
 import { addInit } from './init.ts';
 import { addInspect } from './inspect.ts';
 import { exitOnInterrupt } from './interrupt.ts';
+import { addTrain } from './train.ts';
 
 const program = new Command('proximal')
   .description('Fine-tune language models with proximal policy optimisation (PPO).')
@@ -18,7 +20,8 @@ const program = new Command('proximal')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage))
   .on('command:*', ([name = '']: string[]) => program.error(describeUnknown(name)));
 
-for (const addCommand of [addInit, addInspect, addGenerate]) addCommand(program);
+for (const addCommand of [addInit, addInspect, addGenerate, addTrain, addEvaluate])
+  addCommand(program);
 
 function describeUnknown(name: string): string {
   const nearest = nearestName(

@@ -3,20 +3,30 @@ import { takeRows } from './decoder/take-rows.ts';
 import { ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
+/** Mean and deviation of the scores of reference texts. */
+export interface ScoreNormalization {
+  readonly mean: number;
+  readonly std: number;
+}
+
 export interface RewardModelOptions extends ScalarModelOptions {
   readonly tokenizer: Tokenizer;
+  /** What scores are shifted and scaled by: (score − mean)/std; not at all by default. */
+  readonly normalization?: ScoreNormalization | undefined;
 }
 
 /** A learned score for each whole sequence. Subclasses may add their own terms in `forward`. */
 export class RewardModel extends ScalarModel {
   readonly tokenizer: Tokenizer;
+  normalization: ScoreNormalization;
 
   constructor(options: RewardModelOptions) {
     super(options);
     this.tokenizer = options.tokenizer;
+    this.normalization = options.normalization ?? { mean: 0, std: 1 };
   }
 
-  /** The score at the last token of each sequence. */
+  /** The score at the last token of each sequence, normalised. */
   async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<Float32Array> {
     const scores: number[] = [];
     for await (const { sequences, hidden, starts } of this.runs(
@@ -25,6 +35,7 @@ export class RewardModel extends ScalarModel {
       const last = sequences.map(({ length }, i) => starts[i]! + length - 1);
       scores.push(...(await this.scores(takeRows(hidden, last))));
     }
-    return Float32Array.from(scores);
+    const { mean, std } = this.normalization;
+    return Float32Array.from(scores, (score) => (score - mean) / std);
   }
 }

@@ -26,12 +26,15 @@ export function realTokens(inputIds: TokenBatch, attentionMask?: TokenBatch): In
 }
 
 /** Cuts a batch into groups that run together; keeps the order. */
-export function groupByTokens(sequences: TokenBatch): { start: number; end: number }[] {
+export function groupByTokens(
+  sequences: readonly { readonly length: number }[],
+  tokensAtOnce = TOKENS_AT_ONCE,
+): { start: number; end: number }[] {
   const groups: { start: number; end: number }[] = [];
   let tokens = 0;
   sequences.forEach(({ length }, i) => {
     const group = groups.at(-1);
-    if (group === undefined || tokens + length > TOKENS_AT_ONCE) {
+    if (group === undefined || tokens + length > tokensAtOnce) {
       groups.push({ start: i, end: i + 1 });
       tokens = length;
     } else {

@@ -33,6 +33,8 @@ export type TrainEvent =
       readonly metrics: Metrics;
     }
   | { readonly type: 'evaluation'; readonly step: number; readonly report: EvaluationReport }
+  /** How SFT or a reward model does on what it does not learn from. */
+  | { readonly type: 'validation'; readonly step: number; readonly metrics: Metrics }
   | {
       readonly type: 'checkpoint';
       readonly step: number;

@@ -9,6 +9,7 @@ export {
 } from './evaluation-report.ts';
 export { type EvaluateOptions, Evaluator, type EvaluatorOptions } from './evaluator.ts';
 export type { Phase, TrainEvent } from './events.ts';
+export type { SaveCheckpoint } from './loop-checkpoints.ts';
 export type { RewardModelClass } from './make-roles.ts';
 export type { PPOStepResult } from './ppo-step.ts';
 export {
@@ -20,4 +21,4 @@ export {
 export type { TrainPrompt } from './read-prompts.ts';
 export type { Metrics, SampleRecord, StopReason } from './records.ts';
 export type { EpochCallback, StepCallbacks, TrainCallback } from './train-callback.ts';
-export type { LoopResult, SaveCheckpoint } from './train-loop.ts';
+export type { LoopResult } from './train-loop.ts';

@@ -11,11 +11,12 @@ import { type ComponentOptions, type Components, makeComponents } from './compon
 import type { EvaluationReport } from './evaluation-report.ts';
 import { Evaluator } from './evaluator.ts';
 import type { TrainEvent } from './events.ts';
+import type { SaveCheckpoint } from './loop-checkpoints.ts';
 import { type PPOStepResult, ppoStep } from './ppo-step.ts';
 import { readPrompts, type TrainPrompt } from './read-prompts.ts';
 import { loadRoles, saveRoles } from './saved-roles.ts';
 import { callBack, type TrainCallback } from './train-callback.ts';
-import { type LoopResult, type SaveCheckpoint, TrainLoop } from './train-loop.ts';
+import { type LoopResult, TrainLoop } from './train-loop.ts';
 
 export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn'> {
   /** A model that is loaded already, instead of the config's `modelName`. */

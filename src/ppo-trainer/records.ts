@@ -16,10 +16,13 @@ export interface SampleRecord {
 }
 
 /** Why a run ended: all steps done, a rule of the evaluator, or its user. */
-export type StopReason =
-  | 'completed'
-  | 'converged'
-  | 'collapsed'
-  | 'degraded'
-  | 'diverged'
-  | 'interrupted';
+export const stopReasons = [
+  'completed',
+  'converged',
+  'collapsed',
+  'degraded',
+  'diverged',
+  'interrupted',
+] as const;
+
+export type StopReason = (typeof stopReasons)[number];

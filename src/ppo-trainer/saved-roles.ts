@@ -12,7 +12,7 @@ export async function saveRoles(
   { model, policy, value }: Roles,
   { policyFolder, valueFolder }: { policyFolder: string; valueFolder: string },
 ): Promise<void> {
-  const baseModelNameOrPath = model.folder;
+  const baseModelNameOrPath = model.name ?? model.folder;
   await writeAdapter(policyFolder, policy.adapter!, { baseModelNameOrPath });
   if (value === undefined) return;
   await writeAdapter(valueFolder, value.adapter!, {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  countX,
   keepCheckpoints,
   statefulConfig,
   type TinyRun,
@@ -101,6 +102,76 @@ describe('TrainLoop', { timeout: 30_000 }, () => {
     expect(saved).toEqual(better.at(-1) === '6 true' ? better : [...better, '6 false']);
   });
 
+  it('finds the best checkpoint also when its evaluation was interrupted', async () => {
+    const marks = (run: TinyRun) =>
+      run.events.flatMap((event) =>
+        event.type === 'checkpoint' && event.isBest ? [`${event.step}`] : [],
+      );
+    const folder = makeTempFolder();
+    const saving = { ...course, saveCheckpoint: keepCheckpoints(folder) };
+    const whole = await trainTiny(statefulConfig, saving);
+    const last = Number(marks(whole).at(-1));
+    const stop = new AbortController();
+    const onEvent = (event: TrainEvent) => {
+      if (event.type === 'phase' && event.phase === 'evaluate' && event.step === last) stop.abort();
+    };
+    const cut = await trainTiny(statefulConfig, { ...saving, signal: stop.signal, onEvent });
+    const resumeFrom = join(folder, `checkpoint-${cut.results.steps}`);
+    const resumed = await trainTiny(statefulConfig, { ...saving, resumeFrom });
+    expect([...marks(cut), ...marks(resumed)]).toEqual(marks(whole));
+  });
+
+  it('ends again for the same reason when a run that a rule stopped is resumed', async () => {
+    const folder = makeTempFolder();
+    const rules = { ...course, stopOnCollapse: true, maxKl: 1e-6 };
+    const stopped = await trainTiny(statefulConfig, {
+      ...rules,
+      saveCheckpoint: keepCheckpoints(folder),
+    });
+    const { steps, reason, message, metrics } = stopped.results;
+    expect([steps, reason]).toEqual([2, 'diverged']);
+    const resumeFrom = join(folder, 'checkpoint-2');
+    const resumed = await trainTiny(statefulConfig, { ...rules, resumeFrom });
+    expect(resumed.results).toMatchObject({ steps, reason, message });
+    expect(resumed.results.metrics).toEqual(metrics);
+  });
+
+  it('keeps what was done when a reward fails later', async () => {
+    const folder = makeTempFolder();
+    let calls = 0;
+    const failing = trainTiny(
+      statefulConfig,
+      {
+        ...course,
+        saveInterval: 0,
+        validationPrompts: [],
+        saveCheckpoint: keepCheckpoints(folder),
+      },
+      {
+        rewards: {
+          judge: (sample) => {
+            if (++calls > 8) throw new Error('out of order');
+            return countX(sample);
+          },
+        },
+      },
+    );
+    await expect(failing).rejects.toThrow('out of order');
+    const resumeFrom = join(folder, 'checkpoint-2');
+    const options = { ...course, saveInterval: 0, validationPrompts: [] };
+    const resumed = await trainTiny(statefulConfig, { ...options, resumeFrom });
+    const whole = await trainTiny(statefulConfig, options);
+    expect(resumed.weights).toEqual(whole.weights);
+  });
+
+  it('ends where a listener throws while a phase is under way', async () => {
+    const onEvent = ({ type }: TrainEvent) => {
+      if (type === 'phase') throw new Error('no more room');
+    };
+    const failing = trainTiny(statefulConfig, { ...course, validationPrompts: [], onEvent });
+    await expect(failing).rejects.toThrow('no more room');
+  });
+
   it('stops by a rule of the evaluator and says why', async () => {
     const { results, events } = await trainTiny(statefulConfig, {
       ...course,
@@ -130,6 +201,20 @@ describe('TrainLoop', { timeout: 30_000 }, () => {
       resumeFrom: join(folder, 'checkpoint-2'),
     });
     expect(resumed.weights).toEqual(whole.weights);
+  });
+
+  it('refuses a checkpoint of other prompts or another course', async () => {
+    const folder = makeTempFolder();
+    const saving = { maxSteps: 2, saveCheckpoint: keepCheckpoints(folder) };
+    await trainTiny(statefulConfig, saving);
+    const resumeFrom = join(folder, 'checkpoint-2');
+    for (const [change, message] of [
+      [{ shuffle: false }, 'shuffle must be what the run began with, true, got false'],
+      [{ maxSteps: 3 }, 'totalSteps must be what the run began with, 2, got 3'],
+    ] as const) {
+      const resumed = trainTiny(statefulConfig, { maxSteps: 2, resumeFrom, ...change });
+      await expect(resumed).rejects.toThrow(`Cannot resume: ${message}`);
+    }
   });
 
   it('refuses a checkpoint of another config, and names the key', async () => {

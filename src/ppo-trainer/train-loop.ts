@@ -6,16 +6,16 @@ import { EpochAverages } from './epoch-averages.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import type { Evaluator } from './evaluator.ts';
 import type { Phase, TrainEvent } from './events.ts';
+import {
+  LoopCheckpoints,
+  type LoopState,
+  runIdentity,
+  type SaveCheckpoint,
+} from './loop-checkpoints.ts';
 import { ppoStep, sampleRecords } from './ppo-step.ts';
 import type { Metrics, StopReason } from './records.ts';
-import { loadState, saveState } from './trainer-state.ts';
-import { optimizerSteps } from './update-models.ts';
 
-/** Puts a checkpoint in place: `write` fills the folder that it is given. Returns where it is. */
-export type SaveCheckpoint = (
-  write: (folder: string) => Promise<void>,
-  about: { readonly step: number; readonly isBest: boolean },
-) => Promise<string>;
+import { optimizerSteps } from './update-models.ts';
 
 export interface TrainLoopOptions {
   readonly components: Components;
@@ -23,7 +23,7 @@ export interface TrainLoopOptions {
   readonly training: TrainingConfig;
   readonly prompts: readonly PromptRecord[];
   readonly validation: readonly PromptRecord[];
-  readonly emit: (event: TrainEvent) => void | Promise<void>;
+  readonly emit: (event: TrainEvent) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
   readonly saveCheckpoint?: SaveCheckpoint | undefined;
   /** Folder of the checkpoint to go on from. */
@@ -34,7 +34,7 @@ export interface LoopResult {
   readonly steps: number;
   readonly reason: StopReason;
   readonly message: string;
-  /** Of the last step. */
+  /** Means over the steps of the last epoch. */
   readonly metrics: Metrics;
   readonly report: EvaluationReport | undefined;
 }
@@ -44,10 +44,17 @@ export class TrainLoop {
   private readonly options: TrainLoopOptions;
   private readonly order: PromptOrder;
   private readonly averages = new EpochAverages();
-  private progress = { step: 0, episodes: 0, evaluatedStep: -1 };
-  private savedStep = -1;
+  private readonly checkpoints: LoopCheckpoints;
+  private progress: Omit<LoopState, 'metrics' | 'epoch'> = {
+    step: 0,
+    episodes: 0,
+    evaluatedStep: -1,
+    stop: null,
+  };
   private metrics: Metrics = {};
   private report: EvaluationReport | undefined;
+  /** What a listener threw while a phase was under way. */
+  private failure: unknown;
 
   constructor(options: TrainLoopOptions) {
     const { components, training, prompts } = options;
@@ -55,6 +62,9 @@ export class TrainLoop {
     const { shuffle } = training;
     this.options = options;
     this.order = new PromptOrder({ seed, batchSize, shuffle, count: prompts.length });
+    const { totalSteps } = this;
+    const identity = runIdentity(components.config, { shuffle, prompts, totalSteps });
+    this.checkpoints = new LoopCheckpoints(options, identity);
   }
 
   /** Steps of the whole run. */
@@ -74,17 +84,17 @@ export class TrainLoop {
     await emit({ type: 'run-start', step: this.progress.step, totalSteps, stepsPerEpoch });
     try {
       for (;;) {
-        const stop = await this.evaluateIfDue();
+        await this.evaluateIfDue();
         await this.saveIfDue();
-        if (stop !== undefined) return await this.end(stop, this.report!.convergence.message);
-        if (this.progress.step >= totalSteps) return await this.end('completed');
+        const { step, stop } = this.progress;
+        if (stop !== null) return await this.end(stop.reason, stop.message);
+        if (step >= totalSteps) return await this.end('completed');
         signal?.throwIfAborted();
         await this.makeStep();
       }
     } catch (error) {
       if (signal?.aborted) return await this.end('interrupted');
-      if (error instanceof NonFiniteError) throw await this.rescue(error);
-      throw error;
+      throw await this.rescue(error);
     }
   }
 
@@ -94,8 +104,9 @@ export class TrainLoop {
     const places = this.order.batchAt(step);
     const batch = Array.from(places, (place) => prompts[place]!);
     const onProgress = (phase: Phase, done: number, total: number) =>
-      void emit({ type: 'phase', step: step + 1, phase, done, total });
+      this.tell({ type: 'phase', step: step + 1, phase, done, total });
     const { metrics, experience } = await ppoStep(components, batch, { step, signal, onProgress });
+    if (this.failure !== undefined) throw this.failure;
     const done = episodes + experience.sequences.length;
     this.progress = { ...this.progress, step: step + 1, episodes: done };
     this.metrics = { ...metrics, episode: done };
@@ -104,25 +115,26 @@ export class TrainLoop {
     const samples = sampleRecords(experience, { ...about, places, count: training.logSamples });
     await emit({ type: 'step', ...about, metrics: this.metrics, samples });
     if ((step + 1) % this.order.stepsPerEpoch === 0 || step + 1 === this.totalSteps) {
-      this.metrics = this.averages.take();
+      this.metrics = { ...this.averages.take(), episode: done };
       await emit({ type: 'epoch', ...about, metrics: this.metrics });
     }
   }
 
-  /** Evaluates at the start, at intervals and at the end, once at each; tells whether to stop. */
-  private async evaluateIfDue(): Promise<StopReason | undefined> {
+  /** Evaluates at the start, at intervals and at the end, once at each; may find a reason to stop. */
+  private async evaluateIfDue(): Promise<void> {
     const { evaluator, validation, components, training, emit, signal } = this.options;
     const { step, evaluatedStep } = this.progress;
     const isDue = step === 0 || isMultiple(step, training.evalInterval) || step === this.totalSteps;
-    if (!isDue || evaluatedStep === step || validation.length === 0) return undefined;
+    if (!isDue || evaluatedStep === step || validation.length === 0) return;
     const { klCoef } = components.rewardComputer;
     const onProgress = ({ done, total }: { done: number; total: number }) =>
-      void emit({ type: 'phase', step, phase: 'evaluate', done, total });
+      this.tell({ type: 'phase', step, phase: 'evaluate', done, total });
     const report = await evaluator.evaluate(validation, { step, klCoef, signal, onProgress });
     this.report = report;
-    this.progress = { ...this.progress, evaluatedStep: step };
+    const { stop: reason, message } = report.convergence;
+    const stop = reason === undefined ? null : { reason, message };
+    this.progress = { ...this.progress, evaluatedStep: step, stop };
     await emit({ type: 'evaluation', step, report });
-    return report.convergence.stop;
   }
 
   /** Saves at intervals, and whenever the validation reward is the best so far. */
@@ -135,29 +147,15 @@ export class TrainLoop {
   }
 
   private async save(isBest = false): Promise<void> {
-    const { saveCheckpoint, components, evaluator, emit } = this.options;
-    const { step } = this.progress;
-    if (saveCheckpoint === undefined || this.savedStep === step) return;
-    const progress = {
-      ...this.progress,
-      rewards: components.rewardComputer.state(),
-      convergence: evaluator.convergence.state(),
-      epoch: this.averages.state(),
-    };
-    const write = (folder: string) => saveState(folder, components, progress);
-    const folder = await saveCheckpoint(write, { step, isBest });
-    this.savedStep = step;
-    await emit({ type: 'checkpoint', step, folder, isBest });
+    const { progress, metrics, averages } = this;
+    await this.checkpoints.save({ ...progress, metrics, epoch: averages.state() }, isBest);
   }
 
   private async resume(folder: string): Promise<void> {
-    const { components, evaluator } = this.options;
-    const { rewards, convergence, epoch, ...progress } = await loadState(folder, components);
-    components.rewardComputer.restore(rewards);
-    evaluator.convergence.restore(convergence);
+    const { epoch, metrics, ...progress } = await this.checkpoints.load(folder);
     this.averages.restore(epoch);
     this.progress = progress;
-    this.savedStep = progress.step;
+    this.metrics = metrics;
   }
 
   private async end(reason: StopReason, message = endings[reason]): Promise<LoopResult> {
@@ -167,12 +165,21 @@ export class TrainLoop {
     return { steps: step, reason, message: message!, metrics: this.metrics, report: this.report };
   }
 
-  /** Saves the last good state and says so. */
-  private async rescue(error: NonFiniteError): Promise<NonFiniteError> {
-    await this.save();
+  /** Saves what was done before an error, and says so where numbers are not finite. */
+  private async rescue(error: unknown): Promise<unknown> {
     const { step } = this.progress;
-    const kept = this.savedStep === step ? `; the state after step ${step} is saved` : '';
+    // Whatever keeps this from being saved, the error itself is what counts.
+    if (step > 0) await this.save().catch(() => undefined);
+    if (!(error instanceof NonFiniteError)) return error;
+    const kept = this.checkpoints.has(step) ? `; the state after step ${step} is saved` : '';
     return new NonFiniteError(`Cannot make step ${step + 1}: ${error.message}${kept}`);
+  }
+
+  /** Tells of progress without waiting; what a listener throws ends the step. */
+  private tell(event: TrainEvent): void {
+    this.options.emit(event).catch((error: unknown) => {
+      this.failure ??= error;
+    });
   }
 }
 

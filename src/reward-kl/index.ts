@@ -1,6 +1,7 @@
 export { FunctionSource, type FunctionSourceOptions } from './function-source.ts';
 export { HumanSource, type HumanSourceOptions } from './human-source.ts';
 export { KlController, type KlControllerConfig, type KlControllerState } from './kl-controller.ts';
+export * as rewards from './library/index.ts';
 export { type LoadRewardFileOptions, loadRewardFile } from './load-reward-file.ts';
 export {
   type PlacedRewards,

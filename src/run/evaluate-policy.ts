@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readAdapter } from '../base-setup/index.ts';
+import { type LoraAdapter, readAdapter } from '../base-setup/index.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import { type LoadedModel, PolicyModel } from '../models/index.ts';
 import type { EvaluationReport, Performance } from '../ppo-trainer/evaluation-report.ts';
@@ -38,40 +38,49 @@ export interface PolicyEvaluation {
 /** Evaluates a policy's adapter beside its reference. */
 export async function evaluatePolicy(
   config: RunConfig,
-  { model, prompts, adapter, signal, onProgress, modules }: EvaluatePolicyOptions,
+  options: EvaluatePolicyOptions,
 ): Promise<PolicyEvaluation> {
+  const { model, prompts, adapter: folder, modules } = options;
   const { rewards } = await loadRewards({ ...config, valueInit: 'zero' }, { model, modules });
-  const computer = new RewardComputer({ config, sources: rewards });
+  const computer = new RewardComputer({ config, sources: rewards ?? [] });
   const scorer: Scorer = async (samples, context) =>
     (await computer.score(samples, context)).scores;
-  const policyAdapter = adapter && (await readAdapter(adapter, model.base.modules())).adapter;
-  const measure = async (part: 'reference' | 'policy', own?: typeof policyAdapter) => {
-    const roles = {
-      base: model.base,
-      tokenizer: model.tokenizer,
-      batchSize: config.rolloutBatchSize,
-    };
-    const reference = new PolicyModel({ ...roles, precision: 'f32-feeds' });
-    const precision = config.rolloutPrecision;
-    const policy = new PolicyModel({ ...roles, precision, ...(own && { adapter: own }) });
-    try {
-      const report = ({ done, total }: { done: number; total: number }) =>
-        onProgress?.(part, done, total);
-      const evaluator = new Evaluator({ config, policy, reference, scorer });
-      return await evaluator.measure(prompts, { step: 0, signal, onProgress: report });
-    } finally {
-      await policy.dispose();
-      await reference.dispose();
-    }
-  };
-  const reference = await measure('reference');
-  const policy = policyAdapter && (await measure('policy', policyAdapter));
+  const saved = folder === undefined ? undefined : await readAdapter(folder, model.base.modules());
+  const reference = await measure(config, { ...options, scorer, adapter: undefined });
+  const policy = saved && (await measure(config, { ...options, scorer, adapter: saved.adapter }));
   return {
     prompts: prompts.length,
     reference: reference.performance,
-    policy: policy ? policy.performance : undefined,
-    samples: (policy || reference).samples,
+    policy: policy?.performance,
+    samples: (policy ?? reference).samples,
   };
+}
+
+type MeasureOptions = Omit<EvaluatePolicyOptions, 'adapter'> & {
+  readonly scorer: Scorer;
+  readonly adapter: LoraAdapter | undefined;
+};
+
+async function measure(
+  config: RunConfig,
+  { model, prompts, adapter, scorer, signal, onProgress }: MeasureOptions,
+): Promise<Omit<EvaluationReport, 'convergence'>> {
+  const { rolloutBatchSize: batchSize, rolloutPrecision: precision } = config;
+  const roles = { base: model.base, tokenizer: model.tokenizer, batchSize };
+  const reference = new PolicyModel({ ...roles, precision: 'f32-feeds' });
+  const policy = new PolicyModel({ ...roles, precision, ...(adapter && { adapter }) });
+  const part = adapter === undefined ? 'reference' : 'policy';
+  try {
+    const evaluator = new Evaluator({ config, policy, reference, scorer });
+    return await evaluator.measure(prompts, {
+      step: 0,
+      signal,
+      onProgress: ({ done, total }) => onProgress?.(part, done, total),
+    });
+  } finally {
+    await policy.dispose();
+    await reference.dispose();
+  }
 }
 
 /** The folder of the policy's adapter: the folder itself, or where a run has it, which before its

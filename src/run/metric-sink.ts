@@ -29,7 +29,10 @@ export class MetricSink {
     if (event.type === 'run-start') this.run.update({ totalSteps: event.totalSteps });
     else if (event.type === 'step') this.writeStep(event);
     else if (event.type === 'evaluation') this.writeEvaluation(event.step, event.report);
-    else if (event.type === 'checkpoint') this.sync();
+    else if (event.type === 'validation') {
+      this.evaluations.append({ step: event.step, ...event.metrics });
+      this.events.write(event.step, { scalars: event.metrics, texts: {} });
+    } else if (event.type === 'checkpoint') this.sync();
     else if (event.type === 'run-end') {
       this.sync();
       this.run.update({ step: event.step, status: event.reason, message: event.message });

@@ -3,7 +3,7 @@ import type { EvaluationReport, Performance } from '../ppo-trainer/evaluation-re
 import { locateRunFiles } from './run-folder.ts';
 
 /** An evaluation as a run wrote it down. */
-export interface RunEvaluation extends EvaluationReport {
+interface RunEvaluation extends EvaluationReport {
   readonly step: number;
 }
 

@@ -149,7 +149,7 @@ async function expectEmpty(path: string): Promise<void> {
   if (state !== undefined) {
     throw new Error(
       `Cannot start a run in ${path}: it must not hold another, got one of ${state.startedAt} at step ${state.step}; ` +
-        'add --resume to go on with it, or choose another folder',
+        'pass it to --resume to go on with it, or choose another folder',
     );
   }
   const other = (await readdir(path)).find((name) => name !== lockName);

@@ -1,71 +1,95 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import { isTarget } from '../base-setup/lora/lora-config.ts';
 import { type GradGraphs, grad, gradientName, type SaveList } from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
+import type { RandomStream } from '../engine/random/index.ts';
 import type { Feeds, Outputs, Tensor } from '../engine/runtime/index.ts';
+import { layerParts } from '../models/decoder/layer-graph.ts';
+import { dropoutName } from '../models/decoder/module-context.ts';
 import { type BaseModel, layerGraph, type PackedBatch } from '../models/index.ts';
+import { dropoutMask } from './dropout-mask.ts';
 
 /** What a forward pass leaves for the backward pass. */
 export interface Tape {
   /** Hidden states before the final norm, [M, hidden]. */
   readonly hidden: Tensor<'float32'>;
   readonly batch: PackedBatch;
-  /** Of each layer: its input x and the values on the save list. */
+  /** Of each layer: its input x, its dropout masks and the values on the save list. */
   readonly layers: Feeds[];
+  readonly dropout: boolean;
 }
 
 export interface LayerPassesOptions {
   readonly base: BaseModel;
-  readonly adapter: LoraAdapter;
+  /** What is trained; without one, the base itself is. */
+  readonly adapter?: LoraAdapter | undefined;
   /** What is kept for the backward pass instead of computed again. */
   readonly save: SaveList;
 }
 
-/** Forward and backward passes through all layers: gradients for the adapter alone, the base is frozen. */
+/** Forward and backward passes through all layers, with gradients for an adapter or for the base. */
 export class LayerPasses {
   private readonly options: LayerPassesOptions;
-  private readonly graphs = new Map<number, GradGraphs>();
+  private readonly graphs = new Map<string, GradGraphs>();
 
   constructor(options: LayerPassesOptions) {
     this.options = options;
   }
 
-  async forward(batch: PackedBatch): Promise<Tape> {
+  /** @param random where dropout masks come from; without it nothing is dropped */
+  async forward(batch: PackedBatch, random?: RandomStream): Promise<Tape> {
     const { base, adapter } = this.options;
     const { config } = base.architecture;
-    const layer = await this.compile('forward', batch.stripes);
+    const dropout = random !== undefined && (adapter?.config.lora_dropout ?? 0) > 0;
+    const layer = await this.compile('forward', { stripes: batch.stripes, dropout });
     const shared = batch.feeds(config);
     const layers: Feeds[] = [];
     let x = base.embed(batch);
     for (let index = 0; index < config.num_hidden_layers; index++) {
-      const feeds = base.layerFeeds(layer, { ...shared, x }, { index, adapter });
+      const own = { x, ...(dropout && this.dropoutMasks(batch.tokens.length, random)) };
+      const feeds = base.layerFeeds(layer, { ...shared, ...own }, { index, adapter });
       const { y, ...saved } = await layer.run(feeds);
-      layers.push({ x, ...saved });
+      layers.push({ ...own, ...saved });
       x = y as Tensor<'float32'>;
     }
-    return { hidden: x, batch, layers };
+    return { hidden: x, batch, layers, dropout };
   }
 
-  /** Walks back from the gradient of the hidden states; each layer's gradients go to `take`.
-   *  The tape is used up: a layer's values are freed once they are done with. */
+  /** Walks back from the gradient of the hidden states; each layer's gradients go to `take`. Gives
+   *  the gradient of the embeddings. The tape is used up: values are freed once they are done with. */
   async backward(
-    { batch, layers }: Tape,
+    { batch, layers, dropout }: Tape,
     dHidden: Tensor<'float32'>,
     take: (gradients: NamedArrays) => void,
-  ): Promise<void> {
+  ): Promise<Tensor<'float32'>> {
     const { base, adapter } = this.options;
-    const layer = await this.compile('backward', batch.stripes);
+    const layer = await this.compile('backward', { stripes: batch.stripes, dropout });
     const shared = batch.feeds(base.architecture.config);
-    let dy: Tensor = dHidden;
+    let dy = dHidden;
     for (let index = layers.length - 1; index >= 0; index--) {
       const given = { ...shared, ...layers.pop(), [gradientName('y')]: dy };
       const outputs = await layer.run(base.layerFeeds(layer, given, { index, adapter }));
-      take(this.adapterGradients(outputs, index));
-      dy = outputs[gradientName('x')]!;
+      take(this.gradientsOf(outputs, index));
+      dy = outputs[gradientName('x')] as Tensor<'float32'>;
     }
+    return dy;
   }
 
-  /** A layer's gradients under the full names of the adapter's weights. */
-  private adapterGradients(outputs: Outputs, index: number): NamedArrays {
+  /** A mask for each adapted module of a layer. */
+  private dropoutMasks(rows: number, random: RandomStream): Feeds {
+    const { base, adapter } = this.options;
+    const rate = adapter?.config.lora_dropout ?? 0;
+    const masks = [...layerParts(base.architecture).modules]
+      .filter(([module]) => isTarget(module, adapter?.config))
+      .map(([module, [, width]]) => [
+        dropoutName(module),
+        dropoutMask([rows, width], { rate, random }),
+      ]);
+    return Object.fromEntries(masks);
+  }
+
+  /** A layer's gradients under the full names of what is trained. */
+  private gradientsOf(outputs: Outputs, index: number): NamedArrays {
     const prefix = this.options.base.architecture.family.names.layer(index);
     const gradients = this.trainedNames().map((name) => [
       `${prefix}${name}`,
@@ -74,28 +98,30 @@ export class LayerPasses {
     return Object.fromEntries(gradients);
   }
 
-  /** The adapter's weights in one layer; they have the same names in each. */
+  /** What is trained in one layer; it has the same names in each. */
   private trainedNames(): string[] {
     const { base, adapter } = this.options;
+    if (adapter === undefined) return [...layerParts(base.architecture).weights.keys()];
     const prefix = base.architecture.family.names.layer(0);
     return [...adapter.weights.keys()]
       .filter((name) => name.startsWith(prefix))
       .map((name) => name.slice(prefix.length));
   }
 
-  private compile(pass: 'forward' | 'backward', stripes: number) {
+  private compile(pass: 'forward' | 'backward', form: { stripes: number; dropout: boolean }) {
     const { base, adapter, save } = this.options;
-    const key = `layer ${pass} ${save} ${stripes} ${JSON.stringify(adapter.config)}`;
-    return base.compile(key, () => this.gradGraphs(stripes)[pass]);
+    const key = `layer ${pass} ${save} ${JSON.stringify([form, adapter?.config])}`;
+    return base.compile(key, () => this.gradGraphs(form)[pass]);
   }
 
-  private gradGraphs(stripes: number): GradGraphs {
+  private gradGraphs(form: { stripes: number; dropout: boolean }): GradGraphs {
     const { base, adapter, save } = this.options;
-    const made = this.graphs.get(stripes);
+    const key = JSON.stringify(form);
+    const made = this.graphs.get(key);
     if (made !== undefined) return made;
-    const graph = layerGraph(base.architecture, { lora: adapter.config, stripes });
+    const graph = layerGraph(base.architecture, { lora: adapter?.config, ...form });
     const graphs = grad(graph, { of: ['y'], wrt: ['x', ...this.trainedNames()], save });
-    this.graphs.set(stripes, graphs);
+    this.graphs.set(key, graphs);
     return graphs;
   }
 }

@@ -31,7 +31,7 @@ export function tinyTokenizer(): Tokenizer {
 }
 
 /** The same as the files of a model's folder. */
-export function tinyTokenizerFiles() {
+function tinyTokenizerFiles() {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
   const words = [...letters, ...[...letters].map((letter) => `${letter}x`)];
   const tokens = ['<unk>', '<pad>', ...words, '<eos>', 'The', 'capital', 'of', 'France', 'is'];

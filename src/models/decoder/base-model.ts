@@ -125,10 +125,10 @@ export class BaseModel {
     return weight;
   }
 
-  /** The weight of the output head: the embedding's where they are tied. */
-  headWeight(): Tensor<'float32'> {
+  /** The name of the output head's weight: the embedding's where they are tied. */
+  get headName(): string {
     const { family, config } = this.architecture;
-    return this.weight(config.tie_word_embeddings ? family.names.embedding : family.names.head);
+    return config.tie_word_embeddings ? family.names.embedding : family.names.head;
   }
 
   /** Embeddings of the tokens, with learned positions where the family has them: [M, hidden]. */
@@ -185,7 +185,7 @@ export class BaseModel {
     const feeds: Record<string, Tensor> = {};
     for (const name of Object.keys(inputs)) {
       feeds[name] =
-        shared[name] ?? (name === 'head.weight' ? this.headWeight() : this.weight(name));
+        shared[name] ?? (name === 'head.weight' ? this.weight(this.headName) : this.weight(name));
     }
     return feeds;
   }

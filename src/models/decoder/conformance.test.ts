@@ -209,7 +209,7 @@ describe.each(fixtureNames)('%s', (name) => {
     /** With a row of the output head as its weight, a scalar head must give that token's logit. */
     const scalarOptions = () => ({
       base: model.base,
-      head: takeRows(model.base.headWeight(), [token]),
+      head: takeRows(model.base.weight(model.base.headName), [token]),
       tokenizer: {} as Tokenizer,
     });
 

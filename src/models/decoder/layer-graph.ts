@@ -22,6 +22,8 @@ import { type ContextOptions, ModuleContext } from './module-context.ts';
 
 export interface LayerGraphOptions {
   readonly lora?: LoraConfig | undefined;
+  /** Adapters see their input through masks that are fed as `<module>.dropout`, [M, in]. */
+  readonly dropout?: boolean;
   /** Also returns the keys and values of the tokens, [M, kvHeads, D], for a cache. */
   readonly cache?: boolean;
   /** How many stripes attention is cut into: each looks only as far as its last query; 1 by default. */
@@ -34,9 +36,9 @@ export interface LayerGraphOptions {
  */
 export function layerGraph(
   { family, config }: Architecture,
-  { lora, cache = false, stripes = 1 }: LayerGraphOptions = {},
+  { lora, dropout = false, cache = false, stripes = 1 }: LayerGraphOptions = {},
 ): Graph {
-  const context = new PackedContext(config, { lora, stripes });
+  const context = new PackedContext(config, { lora, dropout, stripes });
   const y = family.layer(context, input('x', ['M', config.hidden_size]));
   return makeGraph(cache ? { y, ...context.keysAndValues } : { y });
 }

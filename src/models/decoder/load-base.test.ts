@@ -37,9 +37,9 @@ describe('loadBase()', () => {
     const tied = await loadFolder(fixtureFolder('qwen3-tied'));
     const untied = await loadFolder(fixtureFolder('qwen3-untied'));
     expect(tied.weights.has('lm_head.weight')).toBe(false);
-    expect(tied.headWeight()).toBe(tied.weight('model.embed_tokens.weight'));
-    expect(untied.headWeight()).toBe(untied.weight('lm_head.weight'));
-    expect(untied.headWeight().data[0]).not.toBe(
+    expect(tied.weight(tied.headName)).toBe(tied.weight('model.embed_tokens.weight'));
+    expect(untied.weight(untied.headName)).toBe(untied.weight('lm_head.weight'));
+    expect(untied.weight(untied.headName).data[0]).not.toBe(
       untied.weight('model.embed_tokens.weight').data[0],
     );
   });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type ResolveModelOptions, resolveModel } from '../../base-setup/hub/index.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
 import type { BaseModel } from './base-model.ts';
@@ -8,6 +9,8 @@ export interface LoadedModel {
   readonly tokenizer: Tokenizer;
   /** The folder that the model was read from. */
   readonly folder: string;
+  /** What adapters name as their base: the id on the hub; the folder if not given. */
+  readonly name?: string | undefined;
 }
 
 /** Loads a Hugging Face model from a folder or from the hub. */
@@ -18,5 +21,6 @@ export async function loadModel(
   const folder = await resolveModel(idOrPath, options);
   const architecture = await readConfig(folder);
   const tokenizer = await loadTokenizer(folder);
-  return { base: await loadBase(folder, architecture), tokenizer, folder };
+  const name = resolve(idOrPath) === folder ? folder : idOrPath;
+  return { base: await loadBase(folder, architecture), tokenizer, folder, name };
 }

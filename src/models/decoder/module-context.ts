@@ -1,13 +1,27 @@
 import { isTarget, type LoraConfig, loraScaling } from '../../base-setup/lora/lora-config.ts';
-import { add, input, loraDelta, type Shape, type Value } from '../../engine/graph/index.ts';
+import {
+  add,
+  dropout,
+  input,
+  loraDelta,
+  type Shape,
+  type Value,
+} from '../../engine/graph/index.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import type { HeadValues, LayerContext, LinearOptions } from './layer-context.ts';
 import { type ProductOptions, productWith, type WeightGetter } from './weight-source.ts';
 
 export interface ContextOptions {
   readonly lora?: LoraConfig | undefined;
+  /** Adapters see their input through masks that are fed as `<module>.dropout`, [M, in]. */
+  readonly dropout?: boolean;
   /** Stands before the names of weights, modules and adapters. */
   readonly prefix?: string;
+}
+
+/** The feed of a module's dropout mask. */
+export function dropoutName(module: string): string {
+  return `${module}.dropout`;
 }
 
 /** Weights and modules as graph inputs; what attention and positions mean is left to subclasses. */
@@ -18,12 +32,14 @@ export abstract class ModuleContext implements LayerContext {
   /** Shape of every frozen weight that was used. */
   readonly weights = new Map<string, Shape>();
   private readonly lora: LoraConfig | undefined;
+  private readonly dropout: boolean;
   private readonly prefix: string;
   private readonly made = new Map<string, Value>();
 
-  constructor(config: DecoderConfig, { lora, prefix = '' }: ContextOptions = {}) {
+  constructor(config: DecoderConfig, { lora, dropout = false, prefix = '' }: ContextOptions = {}) {
     this.config = config;
     this.lora = lora;
+    this.dropout = dropout;
     this.prefix = prefix;
   }
 
@@ -54,8 +70,10 @@ export abstract class ModuleContext implements LayerContext {
 
   private adapter(x: Value, module: string, out: number): Value {
     const lora = this.lora as LoraConfig;
-    return loraDelta(x, {
-      a: this.input(`${this.prefix}${module}.lora_A.weight`, [lora.r, x.shape.at(-1) as number]),
+    const inner = x.shape.at(-1) as number;
+    const mask = this.dropout && this.input(dropoutName(`${this.prefix}${module}`), ['M', inner]);
+    return loraDelta(mask ? dropout(x, mask) : x, {
+      a: this.input(`${this.prefix}${module}.lora_A.weight`, [lora.r, inner]),
       b: this.input(`${this.prefix}${module}.lora_B.weight`, [out, lora.r]),
       scaling: loraScaling(lora),
     });

@@ -1,0 +1,36 @@
+import { SafetensorsReader, writeSafetensors } from '../base-setup/index.ts';
+import type { NamedArrays } from '../engine/optim/index.ts';
+
+/** Writes arrays as a safetensors file. */
+export async function writeArrays(file: string, arrays: NamedArrays): Promise<void> {
+  const tensors = Object.entries(arrays).map(([name, data]) => ({
+    name,
+    shape: [data.length],
+    data,
+  }));
+  await writeSafetensors(file, { tensors, stream: tensors });
+}
+
+/** Reads what `writeArrays` wrote. */
+export async function readArrays(file: string): Promise<Record<string, Float32Array>> {
+  const reader = await SafetensorsReader.open(file);
+  try {
+    const arrays: Record<string, Float32Array> = {};
+    for (const { name } of reader.tensors) arrays[name] = await reader.read(name);
+    return arrays;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** A run goes on with the hyper-parameters that it began with; where its model lies may change. */
+export function expectSameConfig(saved: Readonly<Record<string, unknown>>, config: object): void {
+  const now: Record<string, unknown> = JSON.parse(JSON.stringify(config));
+  for (const key of new Set([...Object.keys(saved), ...Object.keys(now)])) {
+    const [before, after] = [JSON.stringify(saved[key]), JSON.stringify(now[key])];
+    if (before === after || key === 'modelName') continue;
+    throw new Error(
+      `Cannot resume: ${key} must be what the run began with, ${before}, got ${after}; use that or start a new run`,
+    );
+  }
+}

@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs';
+import { parseRewardSpec, type RewardSpec, type RunConfig } from '../config/run-config.ts';
+import {
+  type LoadedModel,
+  loadRewardModel,
+  type RewardModel,
+  randomHead,
+} from '../models/index.ts';
+import {
+  FunctionSource,
+  HumanSource,
+  loadRewardFile,
+  RemoteSource,
+  RewardModelSource,
+  type RewardSource,
+  type WeightedSource,
+} from '../reward-kl/index.ts';
+import { makeNamedReward } from '../reward-kl/library/named-rewards.ts';
+import { parseNamedReward } from '../reward-kl/library/parse-named-reward.ts';
+
+type RewardConfig = Pick<
+  RunConfig,
+  'reward' | 'rewardTimeout' | 'humanFallback' | 'seed' | 'valueInit'
+>;
+
+export interface LoadRewardsOptions {
+  /** The base of reward models. */
+  readonly model: LoadedModel;
+  /** Modules that reward files may import by name without an installation, such as this package. */
+  readonly modules?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface RunRewards {
+  /** Undefined where the reward model is the only one. */
+  readonly rewards: readonly WeightedSource[] | undefined;
+  /** Set where the value model starts as a copy of it; it is then not among `rewards`. */
+  readonly rewardModel: RewardModel | undefined;
+}
+
+/** Says what is missing before anything large is loaded. */
+export function checkRewards({ reward }: Pick<RunConfig, 'reward'>): void {
+  for (const { kind, place } of reward.map(parseRewardSpec)) {
+    if (kind === 'library') openLibraryReward(place);
+    if (kind === 'library' || kind === 'server' || existsSync(place)) continue;
+    const wanted = {
+      file: 'a TypeScript or JavaScript file with a reward function as default export',
+      human: 'a JSON Lines file with scores',
+      model: "the folder of a reward model's adapter",
+    }[kind];
+    throw new Error(`Cannot use the reward ${place}: it must be ${wanted}, got nothing there`);
+  }
+}
+
+/** Opens the sources of scores that a config names. */
+export async function loadRewards(
+  config: RewardConfig,
+  options: LoadRewardsOptions,
+): Promise<RunRewards> {
+  const rewards: WeightedSource[] = [];
+  let rewardModel: RewardModel | undefined;
+  for (const spec of config.reward.map(parseRewardSpec)) {
+    if (spec.kind === 'model' && config.valueInit === 'reward') {
+      rewardModel = await loadRewardModel(spec.place, options.model);
+    } else rewards.push(...(await openSource(spec, config, options)));
+  }
+  const limited = rewards.map((reward) => withTimeout(reward, config));
+  return { rewards: limited.length > 0 ? limited : undefined, rewardModel };
+}
+
+async function openSource(
+  { kind, place, weight }: RewardSpec,
+  { rewardTimeout, humanFallback, seed }: RewardConfig,
+  { model, modules }: LoadRewardsOptions,
+): Promise<WeightedSource[]> {
+  if (kind === 'library') return [openLibraryReward(place)];
+  if (kind === 'server') {
+    return [{ source: new RemoteSource({ url: place, timeout: rewardTimeout, seed }), weight }];
+  }
+  if (kind === 'human') {
+    return [{ source: await HumanSource.load(place, { fallback: humanFallback }), weight }];
+  }
+  if (kind === 'model') {
+    const source = new RewardModelSource(await loadRewardModel(place, model));
+    return [{ source, weight }];
+  }
+  const { base, tokenizer } = model;
+  const head = randomHead(base.architecture.config.hidden_size, seed);
+  const sources = await loadRewardFile(place, {
+    rewardModel: () => ({ base, tokenizer, head }),
+    modules,
+  });
+  return sources.map((source) => ({ ...source, weight: weight * source.weight }));
+}
+
+/** A reward of the library by name; a wrong name or option is an error at once. */
+function openLibraryReward(text: string): WeightedSource {
+  const { name, options, weight } = parseNamedReward(text);
+  return { source: new FunctionSource(makeNamedReward(name, options)), weight };
+}
+
+/** A source without a limit of its own gets the run's. */
+function withTimeout(
+  { source, weight }: WeightedSource,
+  { rewardTimeout }: RewardConfig,
+): WeightedSource {
+  if (source.timeout !== undefined) return { source, weight };
+  const limited: RewardSource = {
+    name: source.name,
+    timeout: rewardTimeout,
+    score: (samples, context) => source.score(samples, context),
+  };
+  return { source: limited, weight };
+}

@@ -1,0 +1,105 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
+import type { RunConfigOptions } from '../config/run-config.ts';
+import type { TrainEvent } from '../ppo-trainer/events.ts';
+import { readRunState } from './run-state.ts';
+import { resumeRun, trainRun } from './train-run.ts';
+
+let folder: string;
+const at = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  folder = await makeTrainFolder();
+  writeFileSync(at('empty.jsonl'), '\n');
+  writeFileSync(at('long.txt'), 'the cat '.repeat(50));
+  writeFileSync(at('some-long.txt'), `${'the cat '.repeat(50)}\nthe cat\n`);
+});
+
+/** A run of one step, but for what is given. */
+const config = (output: string, given: Partial<RunConfigOptions> = {}) => ({
+  ...{ modelName: at('model'), prompts: at('prompts.jsonl'), reward: [at('reward.ts')] },
+  ...{ maxNewTokens: 6, maxSteps: 1, output: at(output), ...given },
+});
+
+describe('trainRun() leaves nothing where it cannot begin:', () => {
+  test.each([
+    ['empty.jsonl', 'reward.ts', /^Cannot read .*: it must have at least one row, got none$/],
+    [
+      'long.txt',
+      'reward.ts',
+      /prompts must have at most 34 tokens .* got 100 in the shortest of 1;/,
+    ],
+    [
+      'nowhere.jsonl',
+      'reward.ts',
+      /nowhere.jsonl: it must be a file, .* got nothing of that name$/,
+    ],
+    ['prompts.jsonl', 'nowhere.ts', /nowhere.ts: it must be a TypeScript or .* got nothing there$/],
+    ['prompts.jsonl', 'prompts.jsonl', /^Cannot (use|load) .*prompts.jsonl: /],
+  ])('prompts %s, reward %s', async (prompts, reward, fault) => {
+    const given = { prompts: at(prompts), reward: [at(reward)] };
+    await expect(trainRun(config('never', given))).rejects.toThrow(fault);
+    expect(existsSync(at('never'))).toBe(false);
+  });
+});
+
+test('a failed run keeps its folder and its reason, and goes on once the reward is mended', async () => {
+  writeFileSync(
+    at('moody.mjs'),
+    `import { existsSync } from 'node:fs';
+export default () => {
+  if (existsSync(${JSON.stringify(at('idea'))})) return 1;
+  throw new Error('no idea');
+};`,
+  );
+  const fault = 'Cannot score sample 0 with "moody": no idea';
+  await expect(trainRun(config('moody', { reward: [at('moody.mjs')] }))).rejects.toThrow(fault);
+  expect(await readRunState(at('moody'))).toMatchObject({ status: 'failed', message: fault });
+  writeFileSync(at('idea'), '');
+  expect(await resumeRun(at('moody'))).toMatchObject({ steps: 1, reason: 'completed' });
+  expect(await readRunState(at('moody'))).toMatchObject({ status: 'completed', step: 1 });
+});
+
+test('prompts that are too long are left out with a warning', async () => {
+  const events: TrainEvent[] = [];
+  const given = { prompts: at('some-long.txt'), validationFraction: 0 };
+  const onEvent = (event: TrainEvent) => void events.push(event);
+  const result = await trainRun(config('some', given), { onEvent });
+  expect(events[0]).toEqual({
+    type: 'warning',
+    step: 0,
+    message: `Left out 1 prompt: 1 too long (up to 100 tokens), such as ${at('some-long.txt')} line 1`,
+  });
+  expect(result).toMatchObject({ modelFolder: at('some/model'), evaluations: undefined });
+});
+
+test('rewards are weighted by what stands after =', async () => {
+  writeFileSync(at('two.mjs'), 'export default () => 2;');
+  writeFileSync(at('ten.mjs'), 'export default () => 10;');
+  const reward = [`${at('two.mjs')}=3`, `${at('ten.mjs')}=-0.5`];
+  const { avg_reward } = await trainRun(config('weighted', { reward, validationFraction: 0 }));
+  expect(avg_reward).toBe(3 * 2 - 0.5 * 10);
+});
+
+test('model: is a reward model of the same base, and the value model may start as its copy', async () => {
+  // A value model is saved as a reward model is: an adapter and a head.
+  const { modelFolder } = await trainRun(config('first', { validationFraction: 0 }));
+  const reward = [`model:${join(modelFolder!, 'value')}`];
+  const given = { reward, valueInit: 'reward', validationFraction: 0 } as const;
+  const { metrics } = await trainRun(config('second', given));
+  expect(Number.isFinite(metrics['rewards/RewardModel/mean'])).toBe(true);
+  expect(metrics['rewards/RewardModel/mean']).not.toBe(0);
+});
+
+test('human: scores count where a text was scored, and humanFallback elsewhere', async () => {
+  const line = JSON.stringify({ prompt: 'the', response: 'never said', score: 5 });
+  writeFileSync(at('scores.jsonl'), `${line}\n`);
+  const given = { reward: [`human:${at('scores.jsonl')}`], validationFraction: 0 };
+  const { avg_reward } = await trainRun(config('human', { ...given, humanFallback: 0.5 }));
+  expect(avg_reward).toBe(0.5);
+  await expect(trainRun(config('strict', given))).rejects.toThrow(
+    /scores.jsonl must hold its score, got none for the response/,
+  );
+});

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { keepCheckpoints, tinyLoaded } from '../../test/helpers/ppo-run.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import type { RewardConfigOptions } from '../config/stage-config.ts';
+import { randomStream } from '../engine/random/index.ts';
+import { loadRewardModel } from '../models/index.ts';
+import { pairMetrics } from './pair-metrics.ts';
+import type { PreferenceTexts, RatedText } from './reward-texts.ts';
+import { RewardTrainer } from './reward-trainer.ts';
+
+/** Random words; which of two texts has more small ids decides. */
+function makeTexts(count: number, seed: number): Int32Array[] {
+  const random = randomStream(seed, 'texts');
+  return Array.from({ length: count }, () =>
+    Int32Array.from({ length: 4 + random.integer(5) }, () => 2 + random.integer(8)),
+  );
+}
+
+const quality = (text: Int32Array) => text.filter((id) => id < 6).length / text.length;
+
+function makePairs(count: number, seed: number): PreferenceTexts[] {
+  const texts = makeTexts(2 * count, seed);
+  return Array.from({ length: count }, (_, i) => {
+    const [a, b] = [texts[2 * i]!, texts[2 * i + 1]!];
+    return quality(a) >= quality(b) ? { chosen: a, rejected: b } : { chosen: b, rejected: a };
+  }).filter(({ chosen, rejected }) => quality(chosen) > quality(rejected));
+}
+
+const config: RewardConfigOptions = {
+  numEpochs: 5,
+  batchSize: 16,
+  learningRate: 1e-2,
+  loraR: 8,
+  loraTargets: ['all-linear'],
+  loraDropout: 0.05,
+  evalInterval: 0,
+  saveInterval: 5,
+};
+
+async function train(texts = makePairs(240, 1), options = {}, more: RewardConfigOptions = {}) {
+  const trainer = new RewardTrainer({ ...config, ...more }, { model: tinyLoaded });
+  const results = await trainer.train(texts, options);
+  const { adapter, head } = await trainer.model();
+  const weights = [...adapter!.weights.values(), head].map(({ data }) => data.slice());
+  return { trainer, results, weights };
+}
+
+describe('RewardTrainer', { timeout: 60_000 }, () => {
+  it('learns which of two texts is preferred, on pairs that it has not seen', async () => {
+    const validation = makePairs(80, 2);
+    const { trainer, results } = await train(undefined, { validation });
+    expect(results.validation!['eval/accuracy']).toBeGreaterThan(0.8);
+    expect(results.validation!['eval/margin']).toBeGreaterThan(0);
+    const { accuracy } = await trainer.evaluate(validation);
+    expect(accuracy).toBe(results.validation!['eval/accuracy']);
+  });
+
+  it('learns from ratings', async () => {
+    const rated = (seed: number): RatedText[] =>
+      makeTexts(240, seed).map((text) => ({ text, rating: quality(text) }));
+    const trainer = new RewardTrainer(config, { model: tinyLoaded });
+    await trainer.train(rated(1), { validation: rated(2).slice(0, 40) });
+    const { accuracy } = await trainer.evaluate(makePairs(80, 3));
+    expect(accuracy).toBeGreaterThan(0.75);
+  });
+
+  it('goes on from a checkpoint exactly', async () => {
+    const folder = makeTempFolder();
+    const texts = makePairs(80, 1);
+    const whole = await train(texts, { saveCheckpoint: keepCheckpoints(folder) });
+    const resumed = await train(texts, { resumeFrom: join(folder, 'checkpoint-10') });
+    expect(resumed.weights).toEqual(whole.weights);
+  });
+
+  it('saves what gives the same scores, normalised on texts of the reference', async () => {
+    const { trainer } = await train(makePairs(80, 1), {}, { maxSteps: 4 });
+    const texts = makeTexts(50, 4);
+    await trainer.normalize(texts);
+    const model = await trainer.model();
+    const scores = await model.forward(texts);
+    const mean = scores.reduce((sum, x) => sum + x, 0) / 50;
+    const variance = scores.reduce((sum, x) => sum + (x - mean) ** 2, 0) / 49;
+    expect(mean).toBeCloseTo(0, 5);
+    expect(variance).toBeCloseTo(1, 4);
+    const folder = makeTempFolder();
+    await trainer.saveModel(folder);
+    const loaded = await loadRewardModel(folder, tinyLoaded);
+    expect(await loaded.forward(texts)).toEqual(scores);
+  });
+});
+
+describe('pairMetrics()', () => {
+  it('counts how often, by how much and how surely the chosen side wins', () => {
+    const pair = { chosen: Int32Array.of(1), rejected: Int32Array.of(2) };
+    const scores = Float32Array.of(Math.log(3), 0, 0, Math.log(3));
+    const { accuracy, margin, calibration, loss } = pairMetrics(scores, [pair, pair]);
+    expect(accuracy).toBe(0.5);
+    expect(margin).toBeCloseTo(0, 7);
+    expect(calibration).toBeCloseTo(0.25, 6);
+    expect(loss).toBeCloseTo((Math.log(4 / 3) + Math.log(4)) / 2, 6);
+  });
+
+  it('leaves ties out of the accuracy', () => {
+    const pair = { chosen: Int32Array.of(1), rejected: Int32Array.of(2) };
+    const scores = Float32Array.of(0, 1, 2, 0);
+    expect(pairMetrics(scores, [{ ...pair, target: 0.5 }, pair]).accuracy).toBe(1);
+  });
+});

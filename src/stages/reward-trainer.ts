@@ -1,0 +1,113 @@
+import { LoraAdapter } from '../base-setup/index.ts';
+import {
+  type RewardConfig,
+  type RewardConfigOptions,
+  resolveRewardConfig,
+} from '../config/stage-config.ts';
+import { randomStream } from '../engine/random/index.ts';
+import {
+  type LoadedModel,
+  loadModel,
+  RewardModel,
+  randomHead,
+  saveRewardModel,
+} from '../models/index.ts';
+import { mean, standardDeviation } from '../ppo-trainer/text-measures.ts';
+import { RoleOptimizer, ScalarPass } from '../training/index.ts';
+import { HEAD } from '../training/role-optimizer.ts';
+import { pairMetrics } from './pair-metrics.ts';
+import { RewardTask } from './reward-task.ts';
+import type { PreferenceTexts, RewardTexts } from './reward-texts.ts';
+import { type Stage, StageLoop, type StageOptions, type StageResults } from './stage-loop.ts';
+import { loraOf, parameterGroups } from './trained-parameters.ts';
+
+export interface RewardTrainOptions extends StageOptions {
+  /** What is not learned from. */
+  readonly validation?: RewardTexts | undefined;
+}
+
+/** Trains a reward model, an adapter and a head over a base, from preferences or ratings. */
+export class RewardTrainer {
+  readonly config: RewardConfig;
+  private readonly given: LoadedModel | undefined;
+  private made: Promise<RewardModel> | undefined;
+  private baseName = '';
+
+  constructor(config: RewardConfigOptions = {}, { model }: { model?: LoadedModel } = {}) {
+    this.config = resolveRewardConfig(config);
+    this.given = model;
+  }
+
+  /** The reward model that is trained. */
+  model(): Promise<RewardModel> {
+    this.made ??= this.make();
+    return this.made;
+  }
+
+  /** Learns from pairs, or from ratings where these are given. */
+  async train(texts: RewardTexts, options: RewardTrainOptions = {}): Promise<StageResults> {
+    const { validation = [], ...rest } = options;
+    const stage = await this.stage(texts, validation);
+    return new StageLoop(stage, { config: this.config, options: rest }).run();
+  }
+
+  /** Accuracy, margin, loss and calibration on pairs. */
+  async evaluate(pairs: readonly PreferenceTexts[]) {
+    const model = await this.model();
+    const scores = await model.forward(pairs.flatMap(({ chosen, rejected }) => [chosen, rejected]));
+    return pairMetrics(scores, pairs);
+  }
+
+  /** Sets what scores are normalised by, so that these texts have mean 0 and deviation 1. */
+  async normalize(texts: readonly Int32Array[]): Promise<void> {
+    const model = await this.model();
+    model.normalization = { mean: 0, std: 1 };
+    const scores = await model.forward(texts);
+    model.normalization = { mean: mean(scores), std: Math.max(standardDeviation(scores), 1e-6) };
+  }
+
+  /** Writes adapter and head as PEFT does for sequence classification, with the normalisation. */
+  async saveModel(folder: string): Promise<void> {
+    await saveRewardModel(folder, await this.model(), { baseModelNameOrPath: this.baseName });
+  }
+
+  private async make(): Promise<RewardModel> {
+    const { modelName, revision, seed } = this.config;
+    const options = revision === undefined ? {} : { revision };
+    const model = this.given ?? (await loadModel(modelName, options));
+    const { base, tokenizer } = model;
+    this.baseName = model.name ?? model.folder;
+    const adapter = LoraAdapter.create(loraOf(this.config), base.modules(), `${seed} reward`);
+    const head = randomHead(base.architecture.config.hidden_size, seed);
+    return new RewardModel({ base, tokenizer, adapter, head });
+  }
+
+  private async stage(texts: RewardTexts, validation: RewardTexts): Promise<Stage> {
+    const model = await this.model();
+    const { config } = this;
+    const task = new RewardTask(texts, config);
+    const { weights } = model.adapter!;
+    const head = { [HEAD]: model.head.data };
+    const adapter = parameterGroups(weights, config);
+    const { learningRate } = config;
+    const optimizer = new RoleOptimizer([...adapter, { parameters: head, learningRate }], config);
+    const pass = new ScalarPass(model, { save: config.saveActivations });
+    return {
+      optimizer,
+      parameters: {
+        ...Object.fromEntries([...weights].map(([name, { data }]) => [name, data])),
+        ...head,
+      },
+      count: texts.length,
+      goal: { metric: 'eval/loss', better: 'lower' },
+      learn: (indices, { step }) =>
+        task.learn(indices, {
+          pass,
+          optimizer,
+          random: randomStream(config.seed, 'reward dropout', step),
+        }),
+      validate: async () =>
+        validation.length === 0 ? undefined : new RewardTask(validation, config).validate(model),
+    };
+  }
+}

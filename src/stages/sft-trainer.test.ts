@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { writeByteLevelModel } from '../../test/helpers/byte-level-model.ts';
+import { tinyModel, tinyTokenizer } from '../../test/helpers/generation-tiny-model.ts';
+import { keepCheckpoints } from '../../test/helpers/ppo-run.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { readAdapter } from '../base-setup/index.ts';
+import type { SFTConfigOptions } from '../config/stage-config.ts';
+import { loadModel } from '../models/index.ts';
+import type { TrainEvent } from '../ppo-trainer/events.ts';
+import type { LearnedText } from '../training/index.ts';
+import { SFTTrainer } from './sft-trainer.ts';
+
+/** Texts that count up from a start, modulo ten; the start is the prompt. */
+function counts(starts: readonly number[]): LearnedText[] {
+  return starts.map((start) => ({
+    tokens: Int32Array.from({ length: 8 }, (_, t) => 5 + ((start + t) % 10)),
+    learned: Int32Array.of(1, 2, 3, 4, 5, 6, 7),
+  }));
+}
+
+/** A model of its own for each test: full training changes it. */
+function makeModel() {
+  return { base: tinyModel(1), tokenizer: tinyTokenizer(), folder: 'tiny' };
+}
+
+const config: SFTConfigOptions = {
+  numEpochs: 12,
+  batchSize: 4,
+  learningRate: 1e-2,
+  loraR: 4,
+  loraTargets: ['all-linear'],
+  evalInterval: 6,
+  saveInterval: 5,
+  weightDecay: 0.01,
+  warmupSteps: 2,
+};
+
+const texts = counts([0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 6, 1]);
+const validation = counts([7, 8, 9]);
+
+async function train(options: SFTConfigOptions, more = {}) {
+  const model = makeModel();
+  const trainer = new SFTTrainer({ ...config, ...options }, { model });
+  const events: TrainEvent[] = [];
+  const onEvent = (event: TrainEvent) => void events.push(event);
+  const results = await trainer.train(texts, { validation, onEvent, ...more });
+  const { adapter, base } = await trainer.model();
+  const weights = [...(adapter ?? base).weights].map(([name, { data }]) => [name, data] as const);
+  return { trainer, model, results, events, weights: Object.fromEntries(weights) };
+}
+
+describe('SFTTrainer', { timeout: 30_000 }, () => {
+  it.each([
+    ['an adapter', { fullParameters: false }],
+    ['all weights', { fullParameters: true, learningRate: 3e-3 }],
+  ])('lowers the loss on texts that it does not learn from, with %s', async (_, options) => {
+    const { events, results, trainer } = await train(options);
+    const losses = events.flatMap((event) =>
+      event.type === 'validation' ? [event.metrics['eval/loss']!] : [],
+    );
+    expect(losses).toHaveLength(7);
+    expect(losses.at(-1)).toBeLessThan(losses[0]! - 1);
+    expect(results.validation!['eval/perplexity']).toBeCloseTo(Math.exp(losses.at(-1)!), 6);
+    expect((await trainer.evaluate(validation)).loss).toBeCloseTo(losses.at(-1)!, 6);
+  });
+
+  it.each([{ fullParameters: false }, { fullParameters: true }])(
+    'goes on from a checkpoint exactly: %j',
+    async (options) => {
+      const folder = makeTempFolder();
+      const saveCheckpoint = keepCheckpoints(folder);
+      const whole = await train(options, { saveCheckpoint });
+      const resumed = await train(options, { resumeFrom: join(folder, 'checkpoint-15') });
+      expect(resumed.weights).toEqual(whole.weights);
+      expect(resumed.results.metrics['train/loss']).toBe(whole.results.metrics['train/loss']);
+      await expect(
+        train({ ...options, seed: 3 }, { resumeFrom: join(folder, 'checkpoint-15') }),
+      ).rejects.toThrow('Cannot resume: seed must be what the run began with, 0, got 3');
+    },
+  );
+
+  it('gives the same training however many tokens run together', async () => {
+    const few = await train({ maxTokensAtOnce: 8, loraDropout: 0, maxSteps: 4 });
+    const many = await train({ loraDropout: 0, maxSteps: 4 });
+    for (const [name, wanted] of Object.entries(many.weights)) {
+      wanted.forEach((x, i) => {
+        expect(few.weights[name]![i]).toBeCloseTo(x, 3);
+      });
+    }
+  });
+
+  it('saves an adapter that PEFT’s reader takes, or a merged model that is the same', async () => {
+    const [source, adapterFolder, mergedFolder] = [
+      makeTempFolder(),
+      makeTempFolder(),
+      makeTempFolder(),
+    ];
+    await writeByteLevelModel(source);
+    const model = await loadModel(source);
+    const trainer = new SFTTrainer({ ...config, maxSteps: 6 }, { model });
+    await trainer.train(texts);
+    const { loss } = await trainer.evaluate(validation);
+    await trainer.saveModel(adapterFolder);
+    const { adapter } = await readAdapter(adapterFolder, model.base.modules());
+    expect(adapter.weights.size).toBe(28);
+    await trainer.saveModel(mergedFolder, { merged: true });
+    const merged = new SFTTrainer({}, { model: await loadModel(mergedFolder) });
+    expect((await merged.evaluate(validation)).loss).toBeCloseTo(loss, 4);
+  });
+
+  it('ends in order when it is interrupted', async () => {
+    const stop = new AbortController();
+    const onEvent = ({ type, step }: TrainEvent) => {
+      if (type === 'step' && step === 3) stop.abort();
+    };
+    const folder = makeTempFolder();
+    const saveCheckpoint = keepCheckpoints(folder);
+    const cut = await train({}, { onEvent, signal: stop.signal, saveCheckpoint });
+    expect(cut.results).toMatchObject({ reason: 'interrupted', steps: 3 });
+    const resumed = await train({}, { resumeFrom: join(folder, 'checkpoint-3') });
+    const whole = await train({});
+    expect(resumed.weights).toEqual(whole.weights);
+  });
+
+  it('refuses texts without anything to learn', async () => {
+    const trainer = new SFTTrainer({}, { model: makeModel() });
+    const empty = { tokens: Int32Array.of(1, 2), learned: new Int32Array() };
+    await expect(trainer.train([])).rejects.toThrow('there must be texts, got none');
+    await expect(trainer.train([...texts, empty])).rejects.toThrow('text 12 must have tokens');
+  });
+});

@@ -1,0 +1,132 @@
+import { LoraAdapter, writeAdapter } from '../base-setup/index.ts';
+import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
+import { randomStream } from '../engine/random/index.ts';
+import { takeRows } from '../models/decoder/take-rows.ts';
+import { type LoadedModel, loadModel, PackedBatch, saveModel } from '../models/index.ts';
+import { groupByTokens } from '../models/token-batch.ts';
+import { LanguagePass, type LearnedText, learnedRows, RoleOptimizer } from '../training/index.ts';
+import { type Stage, StageLoop, type StageOptions, type StageResults } from './stage-loop.ts';
+import { loraOf, parameterGroups } from './trained-parameters.ts';
+
+export interface SFTTrainOptions extends StageOptions {
+  /** Texts that are not learned from. */
+  readonly validation?: readonly LearnedText[] | undefined;
+}
+
+/** Loss of a token and its exponential. */
+export interface LanguageLoss {
+  readonly loss: number;
+  readonly perplexity: number;
+}
+
+/** Supervised fine-tuning: the loss of completions, through an adapter or all weights.
+ *  L = −(1/N) Σ log π(token | those before it), over the N learned tokens of an optimiser step */
+export class SFTTrainer {
+  readonly config: SFTConfig;
+  private readonly given: LoadedModel | undefined;
+  private loaded: Promise<LoadedModel> | undefined;
+  private adapter: LoraAdapter | undefined;
+
+  constructor(config: SFTConfigOptions = {}, { model }: { model?: LoadedModel } = {}) {
+    this.config = resolveSFTConfig(config);
+    this.given = model;
+  }
+
+  /** The model that is trained, and its adapter where one is. */
+  async model(): Promise<LoadedModel & { adapter: LoraAdapter | undefined }> {
+    this.loaded ??= this.load();
+    const model = await this.loaded;
+    return { ...model, adapter: this.adapter };
+  }
+
+  async train(texts: readonly LearnedText[], options: SFTTrainOptions = {}): Promise<StageResults> {
+    const { validation = [], ...rest } = options;
+    const stage = await this.stage(texts, validation);
+    return new StageLoop(stage, { config: this.config, options: rest }).run();
+  }
+
+  /** Mean over all learned tokens; nothing is dropped. */
+  async evaluate(texts: readonly LearnedText[]): Promise<LanguageLoss> {
+    const { base } = await this.model();
+    let [sum, count] = [0, 0];
+    for (const group of this.groups(texts)) {
+      const batch = new PackedBatch(group.map(({ tokens }) => tokens));
+      const { rows, targets } = learnedRows(group);
+      const hidden = await base.hiddenStates(batch, this.adapter);
+      const { logprobs } = await base.logprobs(takeRows(hidden, rows), targets);
+      for (const logprob of logprobs) sum -= logprob;
+      count += targets.length;
+    }
+    return { loss: sum / count, perplexity: Math.exp(sum / count) };
+  }
+
+  /** Writes the adapter as PEFT does, or the whole model where it is merged or fully trained. */
+  async saveModel(folder: string, { merged = false }: { merged?: boolean } = {}): Promise<void> {
+    const { base, folder: from, name = from } = await this.model();
+    if (this.adapter !== undefined && !merged) {
+      await writeAdapter(folder, this.adapter, { baseModelNameOrPath: name });
+      return;
+    }
+    await saveModel(folder, base, { adapter: this.adapter, source: from });
+  }
+
+  private async load(): Promise<LoadedModel> {
+    const { modelName, revision, fullParameters, seed } = this.config;
+    const options = revision === undefined ? {} : { revision };
+    const model = this.given ?? (await loadModel(modelName, options));
+    if (!fullParameters) {
+      this.adapter = LoraAdapter.create(loraOf(this.config), model.base.modules(), seed);
+    }
+    return model;
+  }
+
+  private async stage(
+    texts: readonly LearnedText[],
+    validation: readonly LearnedText[],
+  ): Promise<Stage> {
+    expectTexts(texts);
+    const { base } = await this.model();
+    const { adapter, config } = this;
+    const weights = adapter?.weights ?? base.weights;
+    const optimizer = new RoleOptimizer(parameterGroups(weights, config), config);
+    const pass = new LanguagePass({ base, adapter, save: config.saveActivations });
+    return {
+      optimizer,
+      parameters: Object.fromEntries([...weights].map(([name, { data }]) => [name, data])),
+      count: texts.length,
+      goal: { metric: 'eval/loss', better: 'lower' },
+      learn: async (indices, { step }) => {
+        const batch = Array.from(indices, (i) => texts[i]!);
+        const tokenCount = batch.reduce((sum, { learned }) => sum + learned.length, 0);
+        const random = randomStream(config.seed, 'sft dropout', step);
+        let loss = 0;
+        for (const group of this.groups(batch)) {
+          loss += await pass.run(group, { tokenCount, optimizer, random });
+        }
+        return { 'train/loss': loss, 'train/tokens': tokenCount };
+      },
+      validate: async () => {
+        if (validation.length === 0) return undefined;
+        const { loss, perplexity } = await this.evaluate(validation);
+        return { 'eval/loss': loss, 'eval/perplexity': perplexity };
+      },
+    };
+  }
+
+  /** Texts that run together. */
+  private *groups(texts: readonly LearnedText[]): Generator<readonly LearnedText[]> {
+    const lengths = texts.map(({ tokens }) => tokens);
+    for (const { start, end } of groupByTokens(lengths, this.config.maxTokensAtOnce)) {
+      yield texts.slice(start, end);
+    }
+  }
+}
+
+function expectTexts(texts: readonly LearnedText[]): void {
+  if (texts.length === 0) throw new RangeError('Cannot fine-tune: there must be texts, got none');
+  const empty = texts.findIndex(({ learned }) => learned.length === 0 || learned.includes(0));
+  if (empty === -1) return;
+  throw new RangeError(
+    `Cannot fine-tune: text ${empty} must have tokens to learn, none of them the first, got [${texts[empty]!.learned}]`,
+  );
+}

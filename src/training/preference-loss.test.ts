@@ -1,0 +1,64 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { preferenceLoss, ratingLoss } from './preference-loss.ts';
+
+const one = { margins: [0], targets: [1], weights: [1], totalWeight: 1 };
+
+describe('preferenceLoss()', () => {
+  it('is log(1 + e^−d) of a pair', () => {
+    const { loss, dScores, correct, margin } = preferenceLoss({
+      ...one,
+      scores: Float32Array.of(1, 0),
+    });
+    expect(loss).toBeCloseTo(0.313262, 6);
+    expect(dScores[0]).toBeCloseTo(-0.268941, 6);
+    expect(dScores[1]).toBeCloseTo(0.268941, 6);
+    expect([correct, margin]).toEqual([1, 1]);
+  });
+
+  it('asks for a margin, and for equal scores where there is a tie', () => {
+    const scores = Float32Array.of(1, 0);
+    expect(preferenceLoss({ ...one, margins: [1], scores }).loss).toBeCloseTo(Math.LN2, 6);
+    const tie = preferenceLoss({ ...one, targets: [0.5], scores: Float32Array.of(2, 2) });
+    expect(tie.loss).toBeCloseTo(Math.LN2, 6);
+    expect([...tie.dScores].map(Math.abs)).toEqual([0, 0]);
+    expect(tie.correct).toBe(0.5);
+  });
+
+  it('does not overflow', () => {
+    const far = preferenceLoss({ ...one, scores: Float32Array.of(-1e4, 1e4) });
+    expect(far.loss).toBeCloseTo(2e4, 3);
+    expect([...far.dScores]).toEqual([-1, 1]);
+  });
+
+  it('has the gradient of its loss', () => {
+    const number = fc.double({ min: -3, max: 3, noNaN: true });
+    const pair = fc.tuple(number, number, number, fc.double({ min: 0, max: 1, noNaN: true }));
+    fc.assert(
+      fc.property(fc.array(pair, { minLength: 1, maxLength: 5 }), (pairs) => {
+        const given = (scores: Float32Array) => ({
+          scores,
+          margins: pairs.map(([, , m]) => m),
+          targets: pairs.map(([, , , p]) => p),
+          weights: pairs.map((_, i) => 1 + i),
+          totalWeight: 10,
+        });
+        const scores = Float32Array.from(pairs.flatMap(([chosen, rejected]) => [chosen, rejected]));
+        const { dScores } = preferenceLoss(given(scores));
+        scores.forEach((s, i) => {
+          const at = (x: number) => preferenceLoss(given(scores.with(i, x))).loss;
+          const [low, high] = [Math.fround(s - 1e-2), Math.fround(s + 1e-2)];
+          expect(dScores[i]).toBeCloseTo((at(high) - at(low)) / (high - low), 3);
+        });
+      }),
+    );
+  });
+});
+
+describe('ratingLoss()', () => {
+  it('is the cross-entropy of the rating', () => {
+    const { loss, dScores } = ratingLoss(Float32Array.of(0), [0.75], 1);
+    expect(loss).toBeCloseTo(Math.LN2, 6);
+    expect(dScores[0]).toBeCloseTo(-0.25, 6);
+  });
+});

@@ -1,0 +1,69 @@
+/** Scores of pairs side by side: chosen, rejected, chosen, … */
+export interface PairScores {
+  readonly scores: Float32Array;
+  /** How much better the chosen one is meant to be, [pairs]. */
+  readonly margins: ArrayLike<number>;
+  /** Probability that the chosen one wins: 1, ½ for a tie, [pairs]. */
+  readonly targets: ArrayLike<number>;
+  /** What each pair counts, [pairs]. */
+  readonly weights: ArrayLike<number>;
+  /** Weight of all pairs of the optimiser step. */
+  readonly totalWeight: number;
+}
+
+export interface PreferenceLoss {
+  /** This part's share of the step's loss. */
+  readonly loss: number;
+  /** ∂L/∂score, [2 · pairs]. */
+  readonly dScores: Float32Array;
+  /** Weight of pairs whose chosen side has the higher score; a tie of scores counts ½. */
+  readonly correct: number;
+  /** Σ w (s_chosen − s_rejected) */
+  readonly margin: number;
+}
+
+/**
+ * The Bradley–Terry loss with margins and soft targets (arXiv:2307.09288, arXiv:2009.01325):
+ * L = −(1/W) Σ w [p log σ(d − m) + (1 − p) log σ(m − d)], d = s_chosen − s_rejected.
+ * ∂L/∂s_chosen = w (σ(d − m) − p)/W = −∂L/∂s_rejected
+ * @example one pair with p=1, m=0, s=[1, 0]  →  L = log(1 + e⁻¹) = 0.3133, dScores ∓0.2689
+ */
+export function preferenceLoss(pairs: PairScores): PreferenceLoss {
+  const { scores, margins, targets, weights, totalWeight } = pairs;
+  const dScores = new Float32Array(scores.length);
+  let [loss, correct, margin] = [0, 0, 0];
+  for (let i = 0; i < scores.length / 2; i++) {
+    const [p, w] = [targets[i]!, weights[i]! / totalWeight];
+    const d = scores[2 * i]! - scores[2 * i + 1]!;
+    const z = d - margins[i]!;
+    loss += w * (p * softplus(-z) + (1 - p) * softplus(z));
+    const slope = w * (1 / (1 + Math.exp(-z)) - p);
+    dScores[2 * i] = slope;
+    dScores[2 * i + 1] = -slope;
+    correct += weights[i]! * (d === 0 ? 0.5 : Number(d > 0));
+    margin += weights[i]! * d;
+  }
+  return { loss, dScores, correct, margin };
+}
+
+/** log(1 + e^x) without overflow. */
+function softplus(x: number): number {
+  return Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
+}
+
+/** The loss of ratings in 0 … 1: L = −(1/n) Σ [y log σ(s) + (1 − y) log σ(−s)], whose best s is the
+ *  log-odds of y.
+ *  @example y=¾, s=0, n=1  →  L = log 2 = 0.6931, dScore = ½ − ¾ = −¼ */
+export function ratingLoss(
+  scores: Float32Array,
+  ratings: ArrayLike<number>,
+  count: number,
+): Pick<PreferenceLoss, 'loss' | 'dScores'> {
+  let loss = 0;
+  const dScores = scores.map((s, i) => {
+    const y = ratings[i]!;
+    loss += (y * softplus(-s) + (1 - y) * softplus(s)) / count;
+    return (1 / (1 + Math.exp(-s)) - y) / count;
+  });
+  return { loss, dScores };
+}

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { trainRun } from '../../src/run/train-run.ts';
+import { runCli } from '../helpers/run-cli.ts';
+import { makeTrainFolder } from '../helpers/train-setup.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let folder: string;
+let run: Awaited<ReturnType<typeof trainRun>>;
+const at = (name: string) => join(folder, name);
+
+beforeAll(async () => {
+  folder = await makeTrainFolder();
+  run = await trainRun({
+    ...{ modelName: at('model'), prompts: at('prompts.jsonl'), reward: [at('reward.ts')] },
+    ...{ output: at('run'), maxNewTokens: 6, maxSteps: 3, learningRate: 1e-2 },
+  });
+});
+
+test("evaluate --adapter with a run gives the numbers of the run's own last evaluation", async () => {
+  const { status, stdout } = await runCli('evaluate', '--adapter', run.folder, '--json');
+  expect(status).toBe(0);
+  const { prompts, policy, reference, samples } = JSON.parse(stdout);
+  const { first, last } = run.evaluations!;
+  expect(prompts).toBe(1);
+  // A value model is not evaluated.
+  expect({ ...policy, explainedVariance: 0 }).toEqual({
+    ...last.performance,
+    explainedVariance: 0,
+  });
+  expect(reference).toMatchObject({ reward: first.performance.reward, kl: 0, winRate: 0.5 });
+  expect(policy.kl).not.toBe(0);
+  expect(samples).toMatchObject(last.samples.map(({ response, kl }) => ({ response, kl })));
+});
+
+test('evaluate prints reference and policy side by side on all prompts that are given', async () => {
+  const what = ['--model', at('model'), '--adapter', run.modelFolder!];
+  const on = ['--prompts', at('prompts.jsonl'), '--reward', at('reward.ts')];
+  const { status, stdout, stderr } = await runCli(
+    'evaluate',
+    ...what,
+    ...on,
+    '--max-new-tokens',
+    '6',
+  );
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toMatch(/^Performance on 12 prompts\n +reference +policy\n {2}reward +/);
+  expect(stdout).toMatch(/\n {2}win rate over reference +50\.0 % +\d+\.\d %\n/);
+});
+
+test('evaluate without a reward fails with one line and exit code 2', async () => {
+  const given = ['--model', at('model'), '--prompts', at('prompts.jsonl')];
+  const { status, stderr } = await runCli('evaluate', ...given);
+  expect(status).toBe(2);
+  expect(stderr).toMatch(/^Cannot use the flags: reward must be given, such as .*\n$/);
+});

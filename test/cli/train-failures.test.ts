@@ -1,0 +1,56 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { runCli } from '../helpers/run-cli.ts';
+import { makeTrainFolder } from '../helpers/train-setup.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let folder: string;
+
+/** Trains with these lines after the config's own six, into a run of its own. */
+async function train(name: string, lines: string, ...flags: string[]) {
+  const config = join(folder, `${name}.yaml`);
+  const output = join(folder, name);
+  writeFileSync(config, `modelName: model\nprompts: prompts.jsonl\nmaxNewTokens: 6\n${lines}`);
+  const ended = await runCli('train', '--config', config, '--output', output, ...flags);
+  const stderr = ended.stderr.replaceAll(`${folder}/`, '');
+  return { ...ended, stderr, isThere: existsSync(output) };
+}
+
+beforeAll(async () => {
+  folder = await makeTrainFolder();
+});
+
+test.concurrent('train refuses an unknown key with exit code 2 and leaves nothing', async () => {
+  expect(await train('unknown', 'reward: reward.ts\nlerningRate: 1\n')).toEqual({
+    status: 2,
+    stdout: '',
+    stderr:
+      'Cannot use unknown.yaml line 5: it has no "lerningRate"; did you mean "learningRate"?\n',
+    isThere: false,
+  });
+});
+
+test.concurrent('train refuses contradictory options with exit code 2', async () => {
+  const lines = 'reward: reward.ts\nbatchSize: 2\n';
+  expect(await train('contradictory', lines, '--mini-batch-size', '3')).toEqual({
+    status: 2,
+    stdout: '',
+    stderr:
+      'Cannot use contradictory.yaml with the flags: miniBatchSize must be at most batchSize × samplesPerPrompt (2), got 3\n',
+    isThere: false,
+  });
+});
+
+test.concurrent('a reward of NaN ends a run with one sentence, after how to resume', async () => {
+  writeFileSync(join(folder, 'nan.ts'), 'export default () => NaN;');
+  expect(await train('nan', 'reward: nan.ts\n')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr:
+      'The run failed; once its cause is gone: proximal train --resume nan\n' +
+      'Cannot use the scores of "nan": that of sample 0 must be a finite number, got NaN\n',
+    isThere: true,
+  });
+});

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { endOf, runCli, startCli } from '../helpers/run-cli.ts';
+import { makeTrainFolder } from '../helpers/train-setup.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let folder: string;
+const at = (name: string) => join(folder, name);
+const train = (...args: string[]) => runCli('train', '--config', at('train.yaml'), ...args);
+const adapterOf = (run: string) => readFileSync(join(run, 'model/adapter_model.safetensors'));
+
+/** The lines of a log, without what depends on the machine's speed. */
+function readLog(run: string, name: string): object[] {
+  const lines = readFileSync(join(run, name), 'utf8').trimEnd().split('\n');
+  const isTiming = (key: string) => /^(timing|perf)\//.test(key);
+  return lines.map((line) => JSON.parse(line, (key, value) => (isTiming(key) ? undefined : value)));
+}
+
+beforeAll(async () => {
+  folder = await makeTrainFolder();
+});
+
+describe('proximal train', () => {
+  test('trains from a config file, and flags go over it', async () => {
+    const output = at('whole');
+    const { status, stdout, stderr } = await train('--output', output, '--max-steps', '5');
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^step 0\/5 {2}evaluation {2}reward/);
+    expect(stderr.match(/^step \d\/5 {2}reward .* KL .* entropy .* tokens\/s/gm)).toHaveLength(5);
+    expect(stdout).toMatch(/^All steps are done\. 5 steps, \d+ s since/);
+    expect(stdout).toMatch(/before \(step 0\) {2}after \(step 5\)\n {2}reward +.* ± /);
+    expect(stdout).toMatch(/Sample 1 .*\n {2}prompt .*\n {2}reference .*\n {2}policy /);
+    expect(stdout).toContain(`proximal evaluate --adapter ${output}\n`);
+    expect(JSON.parse(readFileSync(join(output, 'config.json'), 'utf8'))).toMatchObject({
+      ...{ batchSize: 4, maxSteps: 5, gamma: 0.99, output },
+      prompts: at('prompts.jsonl'),
+      reward: [at('reward.ts')],
+    });
+    expect(readLog(output, 'metrics.jsonl').map((line) => 'step' in line && line.step)).toEqual([
+      1, 2, 3, 4, 5,
+    ]);
+    expect(JSON.parse(readFileSync(join(output, 'run.json'), 'utf8'))).toMatchObject({
+      status: 'completed',
+      step: 5,
+    });
+    const again = await train('--output', output);
+    expect(again).toMatchObject({ status: 1, stdout: '' });
+    expect(again.stderr).toMatch(/^Cannot start a run in .*whole: it must not hold another, got /);
+  });
+
+  test('--dry-run says what would be done and does nothing', async () => {
+    const output = at('planned');
+    const { status, stdout } = await train('--output', output, '--dry-run', '--json');
+    expect(status).toBe(0);
+    // 11 prompts are left to train on, so an epoch has three batches of 4. An adapter of rank 16 has
+    // 16·(32 + 32) weights for each of 4 modules in 2 layers; the value model has a head of 32 besides.
+    expect(JSON.parse(stdout)).toMatchObject({
+      prompts: { train: 11, validation: 1 },
+      trainable: { policy: 8192, value: 8224 },
+      ...{ stepsPerEpoch: 3, totalSteps: 6, optimizerSteps: 24, evaluations: 4 },
+    });
+    expect(existsSync(output)).toBe(false);
+  });
+});
+
+describe('proximal train that was ended', () => {
+  test('by Ctrl-C goes on to the same model and the same logs', async () => {
+    const [whole, parted] = [at('uninterrupted'), at('interrupted')];
+    const child = startCli('train', '--config', at('train.yaml'), '--output', parted);
+    let isKilled = false;
+    child.stderr.on('data', (text) => {
+      if (!isKilled && String(text).includes('step 3/6')) isKilled = child.kill('SIGINT');
+    });
+    const [ended] = await Promise.all([endOf(child), train('--output', whole)]);
+    expect(ended).toMatchObject({
+      status: 130,
+      stdout: `The run was interrupted and can be resumed:\n  proximal train --resume ${parted}\n`,
+    });
+    expect(ended.stderr).toContain('\nEnding in order; Ctrl-C again ends at once\n');
+    expect(existsSync(join(parted, 'model'))).toBe(false);
+    const resumed = await runCli('train', '--resume', parted);
+    expect(resumed.stderr).toMatch(/^Going on after step [3-5] of 6\n/);
+    expect(adapterOf(parted).equals(adapterOf(whole))).toBe(true);
+    for (const log of ['metrics.jsonl', 'samples.jsonl', 'evaluations.jsonl']) {
+      expect(readLog(parted, log)).toEqual(readLog(whole, log));
+    }
+  });
+
+  test('passes over a damaged checkpoint, says so, and ends the same', async () => {
+    const output = at('uninterrupted');
+    const before = adapterOf(output);
+    const damaged = join(output, 'checkpoints/checkpoint-000006');
+    writeFileSync(join(damaged, 'policy/adapter_model.safetensors'), 'torn');
+    const { status, stderr } = await runCli('train', '--resume', output);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(
+      /^Warning: Passing over .*checkpoint-000006: policy\/adapter_model.safetensors must have \d+ bytes, got 4\nGoing on after step 4 of 6\n/,
+    );
+    expect(adapterOf(output).equals(before)).toBe(true);
+  });
+
+  test('is not resumed with another config', async () => {
+    const output = at('uninterrupted');
+    const [flag, file, nothing] = await Promise.all([
+      runCli('train', '--resume', output, '--num-epochs', '9'),
+      train('--resume', output),
+      runCli('train', '--resume', at('nowhere')),
+    ]);
+    expect(flag).toMatchObject({ status: 2, stdout: '' });
+    expect(flag.stderr).toContain('numEpochs must be what the run began with, 2, got 9; leave');
+    expect(file).toMatchObject({ status: 2, stdout: '' });
+    expect(file.stderr).toMatch(/; leave out --config\n$/);
+    expect(nothing).toMatchObject({ status: 1, stdout: '' });
+  });
+});

@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { configFields } from '../src/config/config-fields.ts';
+import * as proximal from '../src/index.ts';
+import { makeNamedReward, namedRewards } from '../src/reward-kl/library/named-rewards.ts';
+import { parseNamedReward } from '../src/reward-kl/library/parse-named-reward.ts';
+import { readDocument, SnippetFolder } from './helpers/doc-snippets.ts';
+import { samplesOf } from './helpers/reward-samples.ts';
+
+const { text, blocks } = readDocument('docs/rewards.md');
+const folder = new SnippetFolder();
+
+/** Runs the snippet that holds a text and returns what it prints. */
+function runSnippetWith(part: string): string {
+  const found = blocks('ts').filter((code) => code.includes(part));
+  expect(found).toHaveLength(1);
+  const { status, stdout, stderr } = folder.runSnippet(found[0]!);
+  expect(stderr).toBe('');
+  expect(status).toBe(0);
+  return stdout;
+}
+
+describe('the guide to rewards', { timeout: 120_000 }, () => {
+  beforeAll(() => folder.fillCache());
+  afterAll(() => folder.remove());
+
+  test('combined rewards have metrics by name, each in its range', () => {
+    const lines = runSnippetWith('rewards.combine').trim().split('\n');
+    const means = new Map(lines.map((line) => line.split(' ') as [string, string]));
+    expect([...means.keys()]).toEqual(['short', 'polite', 'repetitionPenalty']);
+    const [short, polite, repetition] = [...means.values()].map(Number);
+    expect(Math.abs(short! - 0.5)).toBeLessThanOrEqual(0.5);
+    expect(Math.abs(polite!)).toBeLessThanOrEqual(1);
+    expect(Math.abs(repetition! + 0.5)).toBeLessThanOrEqual(0.5);
+  });
+
+  test('a reward reads the right answers from the data, for four responses', () => {
+    const right = 4 * Number(runSnippetWith('numericAnswer'));
+    expect([0, 1, 2, 3, 4]).toContain(right);
+  });
+
+  test('a reward file gives named sources with weights', async () => {
+    const [code] = blocks('js');
+    const file = join(folder.path, 'reward.js');
+    writeFileSync(file, code!);
+    const sources = await proximal.loadRewardFile(file, { modules: { proximal } });
+    expect(sources.map(({ source, weight }) => [source.name, weight])).toEqual([
+      ['thoughtful', 2],
+      ['calm', 1],
+    ]);
+    const { signal } = new AbortController();
+    const samples = samplesOf('<think>a</think><answer>b</answer>', 'No!');
+    const scores = await Promise.all(
+      sources.map(({ source }) => source.score(samples, { signal })),
+    );
+    expect(scores).toEqual([
+      [1, 0],
+      [1, 0],
+    ]);
+  });
+
+  test('every line by name is a reward', () => {
+    const lines = blocks('text').join('').trim().split('\n');
+    const specs = lines.map((line) => parseNamedReward(line));
+    for (const { name, options } of specs) expect(makeNamedReward(name, options).name).toBe(name);
+    expect(specs.map(({ weight }) => weight)).toEqual([
+      1, 0.5, 1, 0.5, 1, 1, 1, 1, 1, 2, 1, -1, 1, 1,
+    ]);
+  });
+
+  test('the tables hold every reward and every option with its default', () => {
+    const rows = [...text.matchAll(/^\| `(\w+)` \| `(\w+)` \| (.*?) ?\|/gm)];
+    const documented = rows.map(([, name, option, standard]) => [name, option, standard].join(' '));
+    const known = Object.entries(namedRewards).flatMap(([name, { options }]) =>
+      configFields(options).map(({ key, default: standard }) =>
+        [name, key, Array.isArray(standard) ? 'none' : (standard ?? '')].join(' '),
+      ),
+    );
+    expect(documented).toEqual(known);
+    const scored = [...text.matchAll(/^\| `(\w+)` \| [^`|]/gm)].map(([, name]) => name);
+    expect(scored).toEqual(Object.keys(namedRewards));
+  });
+});
