@@ -1,5 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { DataFile, DataRow } from './data-row.ts';
+import { type FaultHandler, LineFault, throwFault } from './line-fault.ts';
 import { readText } from './read-text.ts';
 
 interface CsvRecord {
@@ -16,16 +17,24 @@ interface ParsedRecord {
 }
 
 /** Rows of a file with comma-separated values whose first line names the columns (RFC 4180). */
-export function readCsv(file: DataFile): AsyncGenerator<DataRow> {
-  return readSeparated(file, ',');
+export function readCsv(file: DataFile, onFault?: FaultHandler): AsyncGenerator<DataRow> {
+  return readSeparated(file, { delimiter: ',', onFault });
 }
 
 /** The same with tabs; quotes inside a field that is not quoted stand for themselves. */
-export function readTsv(file: DataFile): AsyncGenerator<DataRow> {
-  return readSeparated(file, '\t');
+export function readTsv(file: DataFile, onFault?: FaultHandler): AsyncGenerator<DataRow> {
+  return readSeparated(file, { delimiter: '\t', onFault });
 }
 
-async function* readSeparated(file: DataFile, delimiter: string): AsyncGenerator<DataRow> {
+interface SeparatedOptions {
+  readonly delimiter: string;
+  readonly onFault: FaultHandler | undefined;
+}
+
+async function* readSeparated(
+  file: DataFile,
+  { delimiter, onFault = throwFault }: SeparatedOptions,
+): AsyncGenerator<DataRow> {
   const { name } = file;
   const [header, ...records] = parseRecords(await readText(file), { name, delimiter });
   if (header === undefined) return;
@@ -39,9 +48,9 @@ async function* readSeparated(file: DataFile, delimiter: string): AsyncGenerator
   for (const { fields, line } of records) {
     const origin = `${name} line ${line}`;
     if (fields.length !== names.length) {
-      throw new SyntaxError(
-        `Cannot read ${origin}: it must have ${names.length} fields as the header, got ${fields.length}; quote fields with separators or line ends in them`,
-      );
+      const message = `Cannot read ${origin}: it must have ${names.length} fields as the header, got ${fields.length}; quote fields with separators or line ends in them`;
+      onFault(new LineFault(message, { reason: 'invalid-row', origin }));
+      continue;
     }
     yield { columns: Object.fromEntries(names.map((column, i) => [column, fields[i]])), origin };
   }

@@ -1,3 +1,5 @@
+import { LineFault } from './line-fault.ts';
+
 /** One row of a data set. */
 export interface DataRow {
   readonly columns: Readonly<Record<string, unknown>>;
@@ -22,9 +24,17 @@ export function toRow(value: unknown, origin: string): DataRow {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return { columns: value as Readonly<Record<string, unknown>>, origin };
   }
-  throw new TypeError(
+  throw new LineFault(
     `Cannot read ${origin}: it must be an object or a string, got ${kindOf(value)}`,
+    { reason: 'invalid-row', origin },
   );
+}
+
+/** A row's columns, to follow "got" in errors.
+ *  @example { a: 1, b: 2 }  →  '"a", "b"' */
+export function listColumns({ columns }: DataRow): string {
+  const names = Object.keys(columns).map((name) => `"${name}"`);
+  return names.join(', ') || 'none';
 }
 
 /** What a value is, to follow "got" in errors. */

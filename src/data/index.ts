@@ -1,4 +1,22 @@
+export {
+  type CompletionDataset,
+  type CompletionRecord,
+  type CompletionReport,
+  type LoadCompletionsOptions,
+  loadCompletions,
+} from './completion-dataset.ts';
 export type { DataRow } from './data-row.ts';
+export { type BadRowReason, type FaultHandler, LineFault } from './line-fault.ts';
+export { type BadRow, describeReasons, type RowReport } from './line-report.ts';
+export {
+  type LoadPreferencesOptions,
+  loadPreferences,
+  type PreferenceDataset,
+  type PreferenceGroup,
+  type PreferencePair,
+  type PreferenceReport,
+  type RatedCompletion,
+} from './preference-dataset.ts';
 export {
   type LoadPromptsOptions,
   loadPrompts,

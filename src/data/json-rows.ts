@@ -1,23 +1,38 @@
 import { type DataFile, type DataRow, kindOf, textColumn, toRow } from './data-row.ts';
+import { type FaultHandler, LineFault, orFault, throwFault } from './line-fault.ts';
 import { readLines, readText } from './read-text.ts';
 
 /** Rows of a file with a JSON value on each line; blank lines do not count. */
-export async function* readJsonLines(file: DataFile): AsyncGenerator<DataRow> {
-  for await (const { text, number } of readLines(file)) {
+export async function* readJsonLines(
+  file: DataFile,
+  onFault: FaultHandler = throwFault,
+): AsyncGenerator<DataRow> {
+  for await (const { text, number } of readLines(file, onFault)) {
     const origin = `${file.name} line ${number}`;
-    if (text.trim() !== '') yield toRow(parseJson(text, origin), origin);
+    if (text.trim() === '') continue;
+    const row = orFault(() => toRow(parseJson(text, origin), origin), onFault);
+    if (row !== undefined) yield row;
   }
 }
 
 /** Rows of a JSON file: a list, or an object in which one value is a list. */
-export async function* readJson(file: DataFile): AsyncGenerator<DataRow> {
+export async function* readJson(
+  file: DataFile,
+  onFault: FaultHandler = throwFault,
+): AsyncGenerator<DataRow> {
   const rows = findList(parseJson(await readText(file), file.name), file.name);
-  for (const [i, row] of rows.entries()) yield toRow(row, `${file.name} row ${i + 1}`);
+  for (const [i, value] of rows.entries()) {
+    const row = orFault(() => toRow(value, `${file.name} row ${i + 1}`), onFault);
+    if (row !== undefined) yield row;
+  }
 }
 
 /** A text for each line that is not blank. */
-export async function* readTextLines(file: DataFile): AsyncGenerator<DataRow> {
-  for await (const { text, number } of readLines(file)) {
+export async function* readTextLines(
+  file: DataFile,
+  onFault: FaultHandler = throwFault,
+): AsyncGenerator<DataRow> {
+  for await (const { text, number } of readLines(file, onFault)) {
     if (text.trim() === '') continue;
     yield { columns: { [textColumn]: text }, origin: `${file.name} line ${number}` };
   }
@@ -40,6 +55,10 @@ function parseJson(text: string, origin: string): unknown {
     return JSON.parse(text);
   } catch (cause) {
     const { message } = cause as SyntaxError;
-    throw new SyntaxError(`Cannot read ${origin}: it must be JSON (${message})`, { cause });
+    throw new LineFault(`Cannot read ${origin}: it must be JSON (${message})`, {
+      reason: 'invalid-row',
+      origin,
+      cause,
+    });
   }
 }

@@ -4,10 +4,11 @@ import {
   type ResolvedPromptOptions,
   resolvePromptOptions,
 } from '../config/data-config.ts';
+import { findValidation } from './line-validation.ts';
 import { PromptFormatter } from './prompt-format.ts';
 import { type PromptLimit, promptLimit } from './prompt-limit.ts';
 import { splitPrompts } from './prompt-split.ts';
-import { isOnHub, nameOf, type RowSource, readRows } from './read-rows.ts';
+import { nameOf, type RowSource, readRows } from './read-rows.ts';
 import type { ResolveDatasetOptions } from './resolve-dataset.ts';
 
 /** A prompt as the model takes it. */
@@ -71,21 +72,6 @@ export async function loadPrompts(
 interface Prompts {
   readonly records: readonly PromptRecord[];
   readonly report: PromptReport;
-}
-
-/** The source of validation prompts, if they have one of their own. */
-async function findValidation(
-  prompts: RowSource,
-  { validationFile, validationSplit, split }: ResolvedPromptOptions,
-): Promise<{ source: RowSource; split: string } | undefined> {
-  const source = validationFile ?? prompts;
-  if (validationSplit === undefined) {
-    return validationFile === undefined ? undefined : { source, split };
-  }
-  if (await isOnHub(source)) return { source, split: validationSplit };
-  throw new TypeError(
-    `Cannot use validationSplit "${validationSplit}": ${nameOf(source)} must be a hub dataset, as others have no splits; give validationFile instead`,
-  );
 }
 
 interface CollectOptions extends ResolvedPromptOptions {

@@ -4,7 +4,9 @@ import {
   templatePlace,
   usualPromptColumns,
 } from '../config/data-config.ts';
-import { type DataRow, kindOf } from './data-row.ts';
+import { type DataRow, kindOf, listColumns } from './data-row.ts';
+import { checkMessages, renderChat } from './line-chat.ts';
+import { LineFault } from './line-fault.ts';
 
 /** A prompt as the model will see it. */
 export interface FormattedPrompt {
@@ -41,7 +43,9 @@ export class PromptFormatter {
       );
     }
     const messages = typeof value === 'string' ? [{ role: 'user', content: value }] : value;
-    return { text: this.applyTemplate(messages, row), isChat: true };
+    const { origin } = row;
+    const text = renderChat(messages, { ...this.options, origin, addGenerationPrompt: true });
+    return { text, isChat: true };
   }
 
   private readColumn(row: DataRow): string | readonly ChatMessage[] {
@@ -56,18 +60,6 @@ export class PromptFormatter {
       `Cannot read ${origin}: "${this.column}" must be a string or a list of messages, got ${kindOf(value)}`,
     );
   }
-
-  private applyTemplate(messages: readonly ChatMessage[], { origin }: DataRow): string {
-    const { systemPrompt: content, tokenizer } = this.options;
-    const hasSystem = content === undefined || messages[0]?.role === 'system';
-    const chat = hasSystem ? messages : [{ role: 'system', content }, ...messages];
-    try {
-      return tokenizer.applyChatTemplate(chat, { addGenerationPrompt: true });
-    } catch (cause) {
-      const reason = (cause as Error).message.replace(/^Cannot apply the chat template: /, '');
-      throw new Error(`Cannot apply the chat template to ${origin}: ${reason}`, { cause });
-    }
-  }
 }
 
 /** @example 'Q: {question}' and { question: '1 + 1?' }  →  'Q: 1 + 1?' */
@@ -78,12 +70,14 @@ export function fillTemplate(template: string, row: DataRow): string {
     const value = columns[column];
     if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
     if (value === undefined) {
-      throw new TypeError(
+      throw new LineFault(
         `Cannot fill the template from ${origin}: {${column}} must be one of its columns ${listColumns(row)}; write other braces as {{ and }}`,
+        { reason: 'missing-column', origin },
       );
     }
-    throw new TypeError(
+    throw new LineFault(
       `Cannot fill the template from ${origin}: "${column}" must be text or a number, got ${kindOf(value)}`,
+      { reason: 'wrong-type', origin },
     );
   });
 }
@@ -92,25 +86,17 @@ function readMessages(
   list: readonly unknown[],
   { origin, column }: { origin: string; column: string },
 ): readonly ChatMessage[] {
-  const fail = (what: string) => new TypeError(`Cannot read ${origin}: ${what}`);
-  for (const [i, message] of list.entries()) {
-    if (typeof (message as Partial<ChatMessage> | null)?.role === 'string') continue;
-    throw fail(`message ${i + 1} of "${column}" must be an object with a role, got none`);
-  }
-  const messages = list as readonly ChatMessage[];
+  const messages = checkMessages(list, { origin, column });
   const last = messages.findLastIndex(({ role }) => role !== 'assistant');
   if (last >= 0) return messages.slice(0, last + 1);
   const got = messages.length === 0 ? 'none' : "the assistant's only";
-  throw fail(`"${column}" must have a message to answer, got ${got}`);
+  throw new TypeError(
+    `Cannot read ${origin}: "${column}" must have a message to answer, got ${got}`,
+  );
 }
 
 function noColumn(row: DataRow, wanted: string): TypeError {
   return new TypeError(
     `Cannot find a prompt in ${row.origin}: it must have a column ${wanted}, got ${listColumns(row)}; set promptColumn or template`,
   );
-}
-
-function listColumns({ columns }: DataRow): string {
-  const names = Object.keys(columns).map((name) => `"${name}"`);
-  return names.join(', ') || 'none';
 }

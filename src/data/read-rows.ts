@@ -2,13 +2,19 @@ import { stat } from 'node:fs/promises';
 import { extensionOf, readFileRows } from './data-formats.ts';
 import { type DataFile, type DataRow, toRow } from './data-row.ts';
 import { parseDatasetId } from './dataset-id.ts';
+import { type FaultHandler, orFault, throwFault } from './line-fault.ts';
 import { type ResolveDatasetOptions, resolveDataset } from './resolve-dataset.ts';
 
 /** Where rows come from: a file, a hub dataset, or values in memory. */
 export type RowSource = string | readonly (string | Readonly<Record<string, unknown>>)[];
 
-/** Only a hub dataset needs them. */
-export type ReadRowsOptions = ResolveDatasetOptions;
+/** All but `onFault` and `noun` are for hub datasets. */
+export interface ReadRowsOptions extends ResolveDatasetOptions {
+  /** Takes rows that cannot be read; the first is thrown if not given. */
+  readonly onFault?: FaultHandler;
+  /** What errors call a value in memory; `prompt` by default. */
+  readonly noun?: string;
+}
 
 /** The rows of a source, one at a time and in its order, at least one.
  *
@@ -19,19 +25,26 @@ export async function* readRows(
   source: RowSource,
   options: ReadRowsOptions = {},
 ): AsyncGenerator<DataRow> {
+  const { onFault = throwFault, noun } = options;
   let isEmpty = true;
-  for await (const row of openRows(source, options)) {
+  const onBadRow: FaultHandler = (fault) => {
+    isEmpty = false;
+    onFault(fault);
+  };
+  for await (const row of openRows(source, { ...options, onFault: onBadRow })) {
     isEmpty = false;
     yield row;
   }
   if (isEmpty) {
-    throw new RangeError(`Cannot read ${nameOf(source)}: it must have at least one row, got none`);
+    throw new RangeError(
+      `Cannot read ${nameOf(source, noun)}: it must have at least one row, got none`,
+    );
   }
 }
 
 /** What errors call a source. */
-export function nameOf(source: RowSource): string {
-  return typeof source === 'string' ? source : 'the prompts';
+export function nameOf(source: RowSource, noun = 'prompt'): string {
+  return typeof source === 'string' ? source : `the ${noun}s`;
 }
 
 /** Whether a source is a dataset on the hub rather than a file or values in memory. */
@@ -40,15 +53,25 @@ export async function isOnHub(source: RowSource): Promise<boolean> {
   return extensionOf(source) === undefined && parseDatasetId(source) !== undefined;
 }
 
-async function* openRows(source: RowSource, options: ReadRowsOptions): AsyncGenerator<DataRow> {
+async function* openRows(
+  source: RowSource,
+  options: ReadRowsOptions & { readonly onFault: FaultHandler },
+): AsyncGenerator<DataRow> {
+  const { onFault, noun = 'prompt', ...hub } = options;
   if (typeof source !== 'string') {
-    for (const [i, value] of source.entries()) yield toRow(value, `prompt ${i + 1}`);
+    for (const [i, value] of source.entries()) {
+      const row = orFault(() => toRow(value, `${noun} ${i + 1}`), onFault);
+      if (row !== undefined) yield row;
+    }
     return;
   }
-  for (const file of await findFiles(source, options)) yield* readFileRows(file);
+  for (const file of await findFiles(source, hub)) yield* readFileRows(file, onFault);
 }
 
-async function findFiles(source: string, options: ReadRowsOptions): Promise<readonly DataFile[]> {
+async function findFiles(
+  source: string,
+  options: ResolveDatasetOptions,
+): Promise<readonly DataFile[]> {
   if (await isOnHub(source)) return resolveDataset(parseDatasetId(source)!, options);
   const kind = await kindOfPath(source);
   if (kind === 'file') return [{ path: source, name: source }];

@@ -2,6 +2,13 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { DataFile } from './data-row.ts';
+import {
+  type FaultHandler,
+  findInvalidUtf8,
+  LineFault,
+  orFault,
+  throwFault,
+} from './line-fault.ts';
 
 /** One line without its end. */
 export interface TextLine {
@@ -15,48 +22,72 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** The lines of a text file, one at a time; they end with LF or CRLF, and the last may end with
  *  the file. Other line separators of Unicode are part of a line. */
-export async function* readLines(file: DataFile): AsyncGenerator<TextLine> {
+export async function* readLines(
+  file: DataFile,
+  onFault: FaultHandler = throwFault,
+): AsyncGenerator<TextLine> {
   let number = 0;
-  const toLine = (bytes: Uint8Array): TextLine => {
+  const toLines = (bytes: Uint8Array): TextLine[] => {
     number++;
-    const text = decode(bytes, `${file.name} line ${number}`).replace(/\r$/, '');
-    return { text: number === 1 ? withoutMark(text) : text, number };
+    const decoded = orFault(() => decodeLine(bytes, `${file.name} line ${number}`), onFault);
+    if (decoded === undefined) return [];
+    const text = decoded.replace(/\r$/, '');
+    return [{ text: number === 1 ? withoutMark(text) : text, number }];
   };
   let open: Uint8Array[] = [];
   for await (const chunk of readChunks(file)) {
     let start = 0;
     for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
-      yield toLine(Buffer.concat([...open, chunk.subarray(start, end)]));
+      yield* toLines(Buffer.concat([...open, chunk.subarray(start, end)]));
       open = [];
       start = end + 1;
     }
     if (start < chunk.length) open.push(chunk.subarray(start));
   }
-  if (open.length > 0) yield toLine(Buffer.concat(open));
+  if (open.length > 0) yield* toLines(Buffer.concat(open));
 }
 
 /** A whole text file without its byte order mark. */
 export async function readText(file: DataFile): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of readChunks(file)) chunks.push(chunk);
-  return withoutMark(decode(Buffer.concat(chunks), file.name));
+  return withoutMark(decodeFile(Buffer.concat(chunks), file.name));
 }
 
 function withoutMark(text: string): string {
   return text.replace(/^\ufeff/, '');
 }
 
-function decode(bytes: Uint8Array, origin: string): string {
+function decodeLine(bytes: Uint8Array, origin: string): string {
   try {
     return utf8.decode(bytes);
   } catch (cause) {
-    throw new TypeError(
-      `Cannot read ${origin}: it must be UTF-8, got other bytes; convert it first`,
-      {
-        cause,
-      },
+    const at = findInvalidUtf8(bytes);
+    throw new LineFault(
+      `Cannot read ${origin}: it must be UTF-8, got other bytes; convert it first (${showByte(bytes, at)} is byte ${at + 1} of the line)`,
+      { reason: 'invalid-utf8', origin, cause },
     );
   }
+}
+
+function decodeFile(bytes: Uint8Array, name: string): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    const at = findInvalidUtf8(bytes);
+    const before = bytes.subarray(0, at);
+    const line = before.reduce((count, byte) => (byte === lineFeed ? count + 1 : count), 1);
+    const column = at - before.lastIndexOf(lineFeed);
+    throw new TypeError(
+      `Cannot read ${name}: it must be UTF-8, got other bytes; convert it first (${showByte(bytes, at)} is byte ${column} of line ${line})`,
+      { cause },
+    );
+  }
+}
+
+/** @example 255  →  '0xff' */
+function showByte(bytes: Uint8Array, at: number): string {
+  return `0x${bytes[at]!.toString(16).padStart(2, '0')}`;
 }
 
 /** A file's bytes, unpacked where its name ends with `.gz`. */

@@ -45,7 +45,7 @@ describe('RunFolder', () => {
     const { startedAt } = run.state;
     await expect(RunFolder.create(path, { ...options, config: {} })).rejects.toThrow(
       `Cannot start a run in ${path}: it must not hold another, got one of ${startedAt} at step 7; ` +
-        'add --resume to go on with it, or choose another folder',
+        'pass it to --resume to go on with it, or choose another folder',
     );
     expect(await readRunConfig(path)).toEqual(options.config);
     expect(readdirSync(path)).not.toContain('run.lock');

@@ -43,7 +43,7 @@ describe('preferenceLoss()', () => {
           weights: pairs.map((_, i) => 1 + i),
           totalWeight: 10,
         });
-        const scores = Float32Array.from(pairs.flatMap(([chosen, rejected]) => [chosen, rejected]));
+        const scores = Float32Array.from(pairs.flatMap((pair) => pair.slice(0, 2)));
         const { dScores } = preferenceLoss(given(scores));
         scores.forEach((s, i) => {
           const at = (x: number) => preferenceLoss(given(scores.with(i, x))).loss;

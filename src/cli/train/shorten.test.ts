@@ -4,6 +4,7 @@ import { quote, shorten } from './shorten.ts';
 
 test('shorten() gives the path from here, and leaves ids on the hub', () => {
   expect(shorten(resolve('runs/a'))).toBe('runs/a');
+  expect(shorten(resolve('../other'))).toBe(resolve('../other'));
   expect(shorten('Qwen/Qwen3-0.6B')).toBe('Qwen/Qwen3-0.6B');
 });
 

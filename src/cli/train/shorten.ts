@@ -1,11 +1,11 @@
 import { isAbsolute, relative } from 'node:path';
 
-/** A path as it is shortest from here; ids on the hub stay.
+/** A path within this folder as it is from here; others and ids on the hub stay.
  *  @example '/home/me/runs/a' in /home/me  →  'runs/a' */
 export function shorten(path: string): string {
   if (!isAbsolute(path)) return path;
   const short = relative(process.cwd(), path);
-  return short !== '' && short.length < path.length ? short : path;
+  return short === '' || short.startsWith('..') ? path : short;
 }
 
 /** For a shell, in quotes where it must be.

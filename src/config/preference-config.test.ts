@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { completionOptionsSchema, resolveCompletionOptions } from './completion-config.ts';
+import { configFields } from './config-fields.ts';
+import { preferenceOptionsSchema, resolvePreferenceOptions } from './preference-config.ts';
+
+describe('resolvePreferenceOptions()', () => {
+  test('takes the usual columns, reports bad rows and ends completions', () => {
+    expect(resolvePreferenceOptions()).toMatchObject({
+      chosenColumn: 'chosen',
+      rejectedColumn: 'rejected',
+      completionsColumn: 'completions',
+      onBadRow: 'report',
+      appendEos: true,
+      validationFraction: 0.1,
+    });
+  });
+
+  test.each([
+    [{ chosenColum: 'a' }, 'it has no "chosenColum"; did you mean "chosenColumn"?'],
+    [{ ratingMax: 5 }, 'ratingMin must be given beside ratingMax, as a scale has two ends'],
+    [{ ratingMin: 5 }, 'ratingMax must be given beside ratingMin, as a scale has two ends'],
+    [{ ratingMin: 5, ratingMax: 5 }, 'ratingMax must be above ratingMin (5), got 5'],
+    [{ format: 'pairs' }, 'format must be pair, best, ranking or rating, got "pairs"'],
+    [{ maxTokens: 0 }, 'maxTokens must be a whole number ≥ 1, got 0'],
+    [{ template: 'Q' }, 'template must have a {column}, else all prompts are the same, got "Q"'],
+  ])('refuses %j', (options: object, fault) => {
+    expect(() => resolvePreferenceOptions(options)).toThrow(
+      `Cannot use the preference options: ${fault}`,
+    );
+  });
+});
+
+describe('resolveCompletionOptions()', () => {
+  test('cuts what is too long', () => {
+    expect(resolveCompletionOptions()).toMatchObject({
+      completionColumn: 'completion',
+      textColumn: 'text',
+      messagesColumn: 'messages',
+      tooLong: 'truncate',
+    });
+  });
+
+  test('refuses what it does not know', () => {
+    expect(() => resolveCompletionOptions({ tooLong: 'cut' as 'drop' })).toThrow(
+      'Cannot use the completion options: tooLong must be truncate or drop, got "cut"',
+    );
+  });
+});
+
+test.each([
+  ['completion', completionOptionsSchema],
+  ['preference', preferenceOptionsSchema],
+])('every field of the %s options has a description', (_, schema) => {
+  const bare = configFields(schema).filter(({ description }) => description === '');
+  expect(bare).toEqual([]);
+});
