@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { runConfigSchema, runConfigShape } from '../config/run-config.ts';
 import type { EvaluateFlags } from './evaluate/evaluate-flags.ts';
+import { addModelFlag } from './run-flags.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
-import { addModelFlag } from './train.ts';
 
 const about = `Measure a policy beside its reference, the model without an adapter. Where --adapter is a run's folder, all that is not given is the run's own, and prompts are those that it validates on.`;
 
@@ -37,10 +37,11 @@ export function addEvaluate(program: Command): void {
     command.optionsGroup(heading);
     addSchemaOptions(command, z.strictObject(shape));
   }
-  addModelFlag(command);
+  addModelFlag(command, 'Prompts:');
   command.action(async ({ model, ...flags }: EvaluateFlags) => {
     const { evaluateModel } = await import('./evaluate/evaluate-model.ts');
-    const given = readSchemaOptions(command, runConfigSchema);
+    // The flag names what is evaluated; a config's adapter is what its reference starts as.
+    const { adapter: _, ...given } = readSchemaOptions(command, runConfigSchema);
     await evaluateModel(flags, model === undefined ? given : { modelName: model, ...given });
   });
 }

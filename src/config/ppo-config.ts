@@ -15,6 +15,11 @@ export const ppoConfigShape = {
     .default('Qwen/Qwen3-0.6B-Base')
     .describe('Base model: a folder, or an id on the Hugging Face hub'),
   revision: z.string().min(1).optional().describe('Branch, tag or commit on the hub'),
+  adapter: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('LoRA adapter that policy and reference start as, such as one of SFT'),
   seed: z.int().default(0).describe('The same seed gives the same run'),
   maxNewTokens,
   temperature: temperature

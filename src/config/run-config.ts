@@ -116,21 +116,27 @@ function formatRewardSpec({ kind, place, weight }: RewardSpec): string {
 
 const dataFile = /\.(jsonl|ndjson|json|csv|tsv|txt|parquet)(\.gz)?$/i;
 
+/** What may be paths, in a run of PPO or of a stage. */
 type Paths = Partial<
-  Pick<RunConfigOptions, 'modelName' | 'prompts' | 'validationFile' | 'output' | 'reward'>
->;
+  Pick<
+    RunConfigOptions,
+    'modelName' | 'adapter' | 'prompts' | 'validationFile' | 'output' | 'reward'
+  >
+> & { data?: string };
 
 /** The same config with relative paths taken from a folder; ids on the hub and addresses stay.
  *  @example { prompts: 'p.jsonl', modelName: 'Qwen/Qwen3-0.6B' }, 'conf'
  *    →  { prompts: 'conf/p.jsonl', modelName: 'Qwen/Qwen3-0.6B' } */
 export function placePaths<C extends Paths>(config: C, folder: string): C {
   const placed: Paths = {};
-  const { modelName, prompts, validationFile, output, reward } = config;
+  const { modelName, adapter, prompts, data, validationFile, output, reward } = config;
   if (typeof modelName === 'string') placed.modelName = placeIfPath(modelName, folder);
   if (typeof prompts === 'string') placed.prompts = placeIfPath(prompts, folder);
+  if (typeof data === 'string') placed.data = placeIfPath(data, folder);
   if (typeof validationFile === 'string')
     placed.validationFile = placeIfPath(validationFile, folder);
   if (typeof output === 'string') placed.output = placePath(output, folder);
+  if (typeof adapter === 'string') placed.adapter = placePath(adapter, folder);
   if (Array.isArray(reward)) placed.reward = reward.map((text) => placeReward(text, folder));
   return { ...config, ...placed };
 }

@@ -1,4 +1,5 @@
 import { AdvantageComputer, ValueAdder } from '../advantage/index.ts';
+import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { ExperienceBuffer } from '../experience-buffer/index.ts';
 import {
@@ -16,14 +17,20 @@ import {
 } from '../reward-kl/index.ts';
 import { TokenAttributor } from '../token-attribution/index.ts';
 import { ModelTrainer } from '../training/index.ts';
-import { freshAdapter, makeRewardModel, makeValue, type RewardModelClass } from './make-roles.ts';
+import {
+  copyAdapter,
+  freshAdapter,
+  makeRewardModel,
+  makeValue,
+  type RewardModelClass,
+} from './make-roles.ts';
 
 /** All that a PPO step is made of. Every one can be replaced. */
 export interface Components {
   readonly config: PPOConfig;
   readonly model: LoadedModel;
   readonly policy: PolicyModel;
-  /** The base without an adapter. */
+  /** The base, with the adapter that the policy starts as if there is one. */
   readonly reference: PolicyModel;
   /** Absent where the advantage estimator needs no values. */
   readonly value: ValueModel | undefined;
@@ -36,6 +43,8 @@ export interface Components {
 }
 
 export interface ComponentOptions {
+  /** What policy and reference start as; a fresh adapter and the base alone if not given. */
+  readonly initialAdapter?: LoraAdapter | undefined;
   /** A reward model, or a class that the trainer makes one of over its own base. */
   readonly rewardModel?: RewardModel | RewardModelClass | undefined;
   /** Where rewards come from besides: functions, sources, with names and weights. */
@@ -54,12 +63,10 @@ export function makeComponents(
   const { base, tokenizer } = model;
   const roles = { base, tokenizer, batchSize: config.rolloutBatchSize };
   const precision = config.rolloutPrecision;
-  const policy = new PolicyModel({
-    ...roles,
-    precision,
-    adapter: freshAdapter(config, model, 'policy'),
-  });
-  const reference = new PolicyModel({ ...roles, precision: 'f32-feeds' });
+  const { initialAdapter: initial } = options;
+  const adapter = initial ? copyAdapter(initial) : freshAdapter(config, model, 'policy');
+  const policy = new PolicyModel({ ...roles, precision, adapter });
+  const reference = new PolicyModel({ ...roles, precision: 'f32-feeds', adapter: initial });
   const rewardModel = chooseRewardModel(config, model, options);
   const value = makeValue(config, model, rewardModel);
   const { temperature, klEstimator } = config;

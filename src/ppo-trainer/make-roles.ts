@@ -61,7 +61,8 @@ export function makeValue(
   });
 }
 
-function copyAdapter({ config, weights }: LoraAdapter): LoraAdapter {
+/** An adapter with arrays of its own. */
+export function copyAdapter({ config, weights }: LoraAdapter): LoraAdapter {
   const copies = [...weights].map(([name, weight]) => [name, copyTensor(weight)] as const);
   return new LoraAdapter(config, new Map(copies));
 }

@@ -195,6 +195,32 @@ describe('PPOTrainer.saveModel()', () => {
   });
 });
 
+describe('PPOTrainer with an adapter to start from', () => {
+  it('has policy and reference begin as it, and trains the policy alone', async () => {
+    const folder = makeTempFolder();
+    const first = new PPOTrainer(statefulConfig, { model: tinyLoaded, rewards: countX });
+    await first.train(tinyPrompts, { maxSteps: 3 });
+    await first.saveModel(folder);
+    const next = new PPOTrainer(
+      { ...short, adapter: folder },
+      { model: tinyLoaded, rewards: countX },
+    );
+    const { policy, reference } = await next.components();
+    const [trained] = [await first.components()];
+    for (const [name, { data }] of trained.policy.adapter!.weights) {
+      expect(policy.adapter!.weights.get(name)!.data).toEqual(data);
+      expect(reference.adapter!.weights.get(name)!.data).toEqual(data);
+    }
+    const { performance } = await next.evaluate(['a b']);
+    expect(Math.abs(performance.kl)).toBeLessThan(1e-4);
+    await next.train(tinyPrompts, { maxSteps: 2 });
+    for (const [name, { data }] of trained.policy.adapter!.weights) {
+      expect(reference.adapter!.weights.get(name)!.data).toEqual(data);
+      expect(policy.adapter!.weights.get(name)!.data).not.toEqual(data);
+    }
+  });
+});
+
 describe('PPOTrainer.evaluate()', () => {
   it('finds an untrained policy as good as its reference', async () => {
     const trainer = new PPOTrainer(short, { model: tinyLoaded, rewards: countX });

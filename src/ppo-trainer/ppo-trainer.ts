@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { readAdapter } from '../base-setup/index.ts';
 import { type PPOConfig, type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import {
   resolveTrainingConfig,
@@ -18,7 +19,7 @@ import { loadRoles, saveRoles } from './saved-roles.ts';
 import { callBack, type TrainCallback } from './train-callback.ts';
 import { type LoopResult, TrainLoop } from './train-loop.ts';
 
-export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn'> {
+export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn' | 'initialAdapter'> {
   /** A model that is loaded already, instead of the config's `modelName`. */
   readonly model?: LoadedModel | undefined;
 }
@@ -146,11 +147,15 @@ export class PPOTrainer {
   }
 
   private async make(): Promise<Components> {
-    const { modelName, revision } = this.config;
+    const { modelName, revision, adapter } = this.config;
     const given = this.options.model;
     const model = given ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
     const warn = (message: string) => void this.warnings.push(message);
-    return makeComponents(this.config, model, { ...this.options, warn });
+    const initialAdapter =
+      adapter === undefined
+        ? undefined
+        : (await readAdapter(adapter, model.base.modules())).adapter;
+    return makeComponents(this.config, model, { ...this.options, initialAdapter, warn });
   }
 }
 

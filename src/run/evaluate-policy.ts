@@ -45,9 +45,12 @@ export async function evaluatePolicy(
   const computer = new RewardComputer({ config, sources: rewards ?? [] });
   const scorer: Scorer = async (samples, context) =>
     (await computer.score(samples, context)).scores;
-  const saved = folder === undefined ? undefined : await readAdapter(folder, model.base.modules());
-  const reference = await measure(config, { ...options, scorer, adapter: undefined });
-  const policy = saved && (await measure(config, { ...options, scorer, adapter: saved.adapter }));
+  const read = async (place: string | undefined) =>
+    place === undefined ? undefined : (await readAdapter(place, model.base.modules())).adapter;
+  const [start, adapter] = [await read(config.adapter), await read(folder)];
+  const given = { ...options, scorer, start };
+  const reference = await measure(config, { ...given, adapter: start });
+  const policy = adapter && (await measure(config, { ...given, adapter }));
   return {
     prompts: prompts.length,
     reference: reference.performance,
@@ -58,18 +61,20 @@ export async function evaluatePolicy(
 
 type MeasureOptions = Omit<EvaluatePolicyOptions, 'adapter'> & {
   readonly scorer: Scorer;
+  /** What the reference is. */
+  readonly start: LoraAdapter | undefined;
   readonly adapter: LoraAdapter | undefined;
 };
 
 async function measure(
   config: RunConfig,
-  { model, prompts, adapter, scorer, signal, onProgress }: MeasureOptions,
+  { model, prompts, start, adapter, scorer, signal, onProgress }: MeasureOptions,
 ): Promise<Omit<EvaluationReport, 'convergence'>> {
   const { rolloutBatchSize: batchSize, rolloutPrecision: precision } = config;
   const roles = { base: model.base, tokenizer: model.tokenizer, batchSize };
-  const reference = new PolicyModel({ ...roles, precision: 'f32-feeds' });
-  const policy = new PolicyModel({ ...roles, precision, ...(adapter && { adapter }) });
-  const part = adapter === undefined ? 'reference' : 'policy';
+  const reference = new PolicyModel({ ...roles, precision: 'f32-feeds', adapter: start });
+  const policy = new PolicyModel({ ...roles, precision, adapter });
+  const part = adapter === start ? 'reference' : 'policy';
   try {
     const evaluator = new Evaluator({ config, policy, reference, scorer });
     return await evaluator.measure(prompts, {

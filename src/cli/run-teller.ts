@@ -1,0 +1,113 @@
+import type { TrainEvent } from '../ppo-trainer/events.ts';
+import { Interruption } from './failure.ts';
+import type { Output } from './terminal.ts';
+import { quote, shorten } from './train/shorten.ts';
+import type { TrainView } from './train/train-view.ts';
+
+/** What tells of a run. */
+export interface RunTeller<R> {
+  handle(event: TrainEvent): void;
+  /** The user wants the run to end. */
+  interrupt(): void;
+  end(result: R): void;
+  /** Before the error is shown. */
+  fail(): void;
+}
+
+/** Has a run told to its end, whatever that is. */
+export async function tellRun<R extends { readonly reason: string }>(
+  teller: RunTeller<R>,
+  signal: AbortSignal,
+  run: (onEvent: (event: TrainEvent) => void) => Promise<R>,
+): Promise<void> {
+  signal.addEventListener('abort', () => teller.interrupt());
+  try {
+    const result = await run((event) => teller.handle(event));
+    teller.end(result);
+    if (result.reason === 'interrupted') throw new Interruption();
+  } catch (error) {
+    if (!signal.aborted) teller.fail();
+    throw error;
+  }
+}
+
+interface PeopleTellerOptions<R> {
+  /** `proximal <command>` */
+  readonly command: string;
+  /** Where the run lies. */
+  readonly folder: string;
+  readonly view: TrainView;
+  /** How a run that was not interrupted ended. */
+  readonly summarize: (
+    result: R,
+    context: { readonly seconds: number; readonly output: Output },
+  ) => string;
+}
+
+/** Tells people: progress on standard error, the summary on standard output. */
+export class PeopleTeller<R extends { readonly reason: string; readonly message: string }>
+  implements RunTeller<R>
+{
+  private readonly options: PeopleTellerOptions<R>;
+  private readonly start = performance.now();
+  private hasBegun = false;
+
+  constructor(options: PeopleTellerOptions<R>) {
+    this.options = options;
+  }
+
+  handle(event: TrainEvent): void {
+    this.hasBegun ||= event.type === 'run-start';
+    this.options.view.handle(event);
+  }
+
+  interrupt(): void {
+    this.options.view.print('Ending in order; Ctrl-C again ends at once');
+  }
+
+  end(result: R): void {
+    const { view, summarize } = this.options;
+    view.clear();
+    const seconds = (performance.now() - this.start) / 1000;
+    const output = process.stdout;
+    const text =
+      result.reason === 'interrupted'
+        ? `${result.message}:\n  ${this.resumption()}`
+        : summarize(result, { seconds, output });
+    output.write(`${text}\n`);
+  }
+
+  fail(): void {
+    const { view } = this.options;
+    view.clear();
+    if (!this.hasBegun) return;
+    view.print(`The run failed; once its cause is gone: ${this.resumption()}`);
+  }
+
+  private resumption(): string {
+    const { command, folder } = this.options;
+    return `proximal ${command} --resume ${quote(shorten(folder))}`;
+  }
+}
+
+/** Tells programs: each event is a line of JSON, and so is the result. */
+export class JsonTeller<R extends object> implements RunTeller<R> {
+  private readonly pick: (result: R) => object;
+
+  /** @param pick what is told of a result */
+  constructor(pick: (result: R) => object) {
+    this.pick = pick;
+  }
+
+  handle(event: TrainEvent): void {
+    process.stdout.write(`${JSON.stringify(event)}\n`);
+  }
+
+  interrupt(): void {}
+
+  end(result: R): void {
+    process.stdout.write(`${JSON.stringify({ type: 'result', ...this.pick(result) })}\n`);
+  }
+
+  fail(): void {}
+}
