@@ -1,17 +1,35 @@
 import { parseArgs } from 'node:util';
 import { benchBlock } from './block.ts';
 import { benchDecode } from './decode.ts';
+import { benchDemo, benchOveroptimisation } from './demo.ts';
+import { benchLearning, learningTable } from './learning.ts';
 import type { BenchOptions } from './measure.ts';
 import { benchMemory } from './memory.ts';
 import { benchPrefill } from './prefill.ts';
 
-/** A benchmark prints nothing itself: it returns the numbers, one JSON object. */
-const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<object>>> = {
-  block: benchBlock,
-  decode: benchDecode,
-  prefill: benchPrefill,
-  memory: benchMemory,
+interface Benchmark {
+  /** Prints nothing to stdout: it returns the numbers, one JSON object. */
+  readonly run: (options: BenchOptions) => Promise<object>;
+  /** How people read them. */
+  readonly show: (result: object) => string;
+}
+
+const benchmarks: Readonly<Record<string, Benchmark>> = {
+  block: benchmark(benchBlock),
+  decode: benchmark(benchDecode),
+  prefill: benchmark(benchPrefill),
+  memory: benchmark(benchMemory),
+  learning: benchmark(benchLearning, learningTable),
+  demo: benchmark(benchDemo),
+  overoptimisation: benchmark(benchOveroptimisation),
 };
+
+function benchmark<R extends object>(
+  run: (options: BenchOptions) => Promise<R>,
+  show: (result: R) => string = (result) => JSON.stringify(result, null, 2),
+): Benchmark {
+  return { run, show: (result) => show(result as R) };
+}
 
 /** `--peer` alone means the python3 on the path. */
 const args = process.argv.slice(2).flatMap((arg, i, all) => {
@@ -21,15 +39,19 @@ const args = process.argv.slice(2).flatMap((arg, i, all) => {
 const { positionals, values } = parseArgs({
   args,
   allowPositionals: true,
-  options: { json: { type: 'boolean', default: false }, peer: { type: 'string' } },
+  options: {
+    json: { type: 'boolean', default: false },
+    peer: { type: 'string' },
+    seeds: { type: 'string', default: '1' },
+  },
 });
 const name = positionals[0] ?? '';
-const benchmark = benchmarks[name];
-if (benchmark === undefined) {
+const chosen = benchmarks[name];
+if (chosen === undefined) {
   console.error(
     `Cannot run benchmark "${name}": the benchmarks are ${Object.keys(benchmarks).join(', ')}`,
   );
   process.exit(2);
 }
-const result = await benchmark({ python: values.peer });
-console.log(values.json ? JSON.stringify(result) : JSON.stringify(result, null, 2));
+const result = await chosen.run({ python: values.peer, seeds: Number(values.seeds) });
+console.log(values.json ? JSON.stringify(result) : chosen.show(result));

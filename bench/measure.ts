@@ -4,6 +4,8 @@ import { runInNewContext } from 'node:vm';
 export interface BenchOptions {
   /** A Python that runs the peer beside us; none: no peer. */
   readonly python?: string | undefined;
+  /** Of benchmarks that train: how many runs. */
+  readonly seeds?: number;
 }
 
 /** Milliseconds of one awaited call. */

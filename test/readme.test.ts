@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readDocument, root, SnippetFolder } from './helpers/doc-snippets.ts';
@@ -7,7 +7,12 @@ const { text: readme, blocks } = readDocument('README.md');
 const folder = new SnippetFolder();
 
 describe('the README', { timeout: 60_000 }, () => {
-  beforeAll(() => folder.fillCache());
+  beforeAll(async () => {
+    await folder.fillCache();
+    const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
+    write('prompts.txt', 'One\nTwo\nThree\nFour\n');
+    write('reward.ts', 'export default ({ response }: { response: string }) => response.length;\n');
+  });
   afterAll(() => folder.remove());
 
   test('names the two commands', () => {
@@ -15,8 +20,20 @@ describe('the README', { timeout: 60_000 }, () => {
     expect(readme).toContain('npm ci && npm test');
   });
 
-  test('shows how to generate: a logprob and a piece on each line', () => {
+  test('shows how to train: a line for each epoch, and an adapter at the end', () => {
     const { status, stdout, stderr } = folder.runSnippet(blocks('ts')[0]!);
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(11);
+    lines.slice(0, 10).forEach((line, i) => {
+      expect(line).toMatch(new RegExp(`^${i + 1} \\d+\\.\\d+ -?\\d`));
+    });
+    expect(lines[10]).toBe('All steps are done');
+  });
+
+  test('shows how to generate: a logprob and a piece on each line', () => {
+    const { status, stdout, stderr } = folder.runSnippet(blocks('ts')[1]!);
     expect(stderr).toBe('');
     expect(status).toBe(0);
     expect(stdout.trimEnd().split('\n').length).toBe(20);
@@ -24,7 +41,7 @@ describe('the README', { timeout: 60_000 }, () => {
   });
 
   test('shows how to train a graph of one’s own: the weights are found', () => {
-    const { status, stdout } = folder.runSnippet(blocks('ts')[1]!);
+    const { status, stdout } = folder.runSnippet(blocks('ts')[2]!);
     expect(status).toBe(0);
     const [a, b] = [...stdout.matchAll(/-?\d+\.\d+/g)].map(Number);
     expect(a).toBeCloseTo(2, 1);
@@ -36,7 +53,9 @@ describe('the README', { timeout: 60_000 }, () => {
     (line) => {
       const command = line
         .replace('npx proximal', 'npx tsx src/cli/main.ts')
-        .replace('my-model', join(folder.path, 'my-model'));
+        .replaceAll(/my-model|prompts\.txt|reward\.ts|runs\/first/g, (name) =>
+          join(folder.path, name),
+        );
       const { status, stderr } = folder.run('bash', ['-c', command]);
       expect(stderr).not.toMatch(/^Cannot/m);
       expect(status).toBe(0);

@@ -22,7 +22,7 @@ const responses: EvaluatedResponses = {
   refScores: Float32Array.of(2, 1),
   tokens: [[7, 7, 7, 7, 7], [3], [4, 5], [6]].map((ids) => Int32Array.from(ids)),
   scores: Float32Array.of(1, 3, 0, 4),
-  shapedScores: Float32Array.of(1, 3, 0, 4),
+  shaped: { scores: Float32Array.of(1, 3, 0, 4) },
   columns: {
     offsets: Int32Array.of(0, 5, 6, 8, 9),
     logratios: Float32Array.of(0, 0, 0, 0, 2, -2, 4, 0, 0),
@@ -96,12 +96,24 @@ describe('performanceOf()', () => {
 
   test('values foresee shaped scores, and the reward is the mean of plain ones', () => {
     const shaped = withValues([0, 0, 0, 0, 0, 2, -2, 0, 3], {
-      shapedScores: Float32Array.of(1, 1, 0, 3),
+      shaped: { scores: Float32Array.of(1, 1, 0, 3) },
     });
     const { explainedVariance, reward } = performanceOf(shaped, config);
     expect(explainedVariance).toBe(1);
     expect(reward).toBe(2);
   });
+});
+
+test('values foresee scores of tokens where they stand', () => {
+  const tokenScores = Float32Array.of(4, 0, 0, 0, 0, 0, 0, 0, 0);
+  const plain = { ...config, klCoef: 0, gamma: 1 };
+  const shaped = { scores: Float32Array.of(1, 3, 0, 4), tokenScores };
+  const values = Float32Array.of(5, 1, 1, 1, 1, 3, 0, 0, 4);
+  const { explainedVariance } = performanceOf(
+    { ...responses, shaped, columns: { ...responses.columns, values } },
+    plain,
+  );
+  expect(explainedVariance).toBe(1);
 });
 
 test('sumEach() gives the hand-worked numbers', () => {

@@ -2,6 +2,7 @@ import { rewardToGo } from '../advantage/reward-to-go.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import { placeRewards } from '../reward-kl/place-rewards.ts';
+import type { TokenAndTextScores } from '../reward-kl/reward-computation.ts';
 import { joinFloats } from '../token-attribution/join-columns.ts';
 import { klDivergence } from '../token-attribution/kl-divergence.ts';
 import type { Performance } from './evaluation-report.ts';
@@ -30,7 +31,7 @@ export interface EvaluatedResponses {
   readonly tokens: readonly Int32Array[];
   readonly scores: Float32Array;
   /** The same as training places them: penalised, normalised, cut. */
-  readonly shapedScores: Float32Array;
+  readonly shaped: TokenAndTextScores;
   readonly columns: TokenColumns;
 }
 
@@ -57,14 +58,11 @@ export function performanceOf(
 
 /** Values against the returns G_t = Σ_i γ^i·r_{t+i} of the rewards that training gives. They are
  *  not whitened: where whitenRewards is on, values have another scale, and this says little. */
-function explainValues(
-  { shapedScores: scores, columns }: EvaluatedResponses,
-  config: PerformanceConfig,
-): number {
+function explainValues({ shaped, columns }: EvaluatedResponses, config: PerformanceConfig): number {
   const { offsets, logratios, values } = columns;
   if (values === undefined) return Number.NaN;
   const kl = logratios.map((d) => klDivergence(config.klEstimator, d));
-  const { rewards, stepOffsets } = placeRewards({ scores, kl, offsets }, config);
+  const { rewards, stepOffsets } = placeRewards({ ...shaped, kl, offsets }, config);
   const returns = rewardToGo(rewards, { offsets: stepOffsets, gamma: config.gamma });
   const ofTokens = Array.from(offsets.subarray(1), (end, i) => {
     const first = stepOffsets[i]!;

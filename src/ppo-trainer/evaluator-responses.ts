@@ -1,4 +1,5 @@
 import type { GeneratedText, GenerationOptions, Generator } from '../generation/index.ts';
+import type { TokenAndTextScores } from '../reward-kl/reward-computation.ts';
 import type { RewardSample } from '../reward-kl/reward-source.ts';
 import type { ProgressCounter } from './evaluator-progress.ts';
 
@@ -9,18 +10,17 @@ export interface EvaluationPrompt {
   readonly row?: RewardSample['row'];
 }
 
-/** One score for each response, by the reward sources of training. */
+/** A score for each response, and of its tokens, by the reward sources of training. */
 export type Scorer = (
   samples: readonly RewardSample[],
   context: { readonly signal?: AbortSignal | undefined },
-) => Promise<Float32Array>;
+) => Promise<TokenAndTextScores>;
 
 /** Responses in the order of prompts and samples. */
-export interface ScoredResponses {
+export interface ScoredResponses extends TokenAndTextScores {
   readonly texts: readonly GeneratedText[];
   /** The same as reward sources see them. */
   readonly samples: readonly RewardSample[];
-  readonly scores: Float32Array;
 }
 
 interface RespondOptions {
@@ -48,10 +48,10 @@ export async function respond(
     progress.advance(1);
   }
   const samples = texts.map((text) => toRewardSample(text, prompts[text.prompt]!));
-  const scores = await scorer(samples, { signal });
+  const { scores, tokenScores } = await scorer(samples, { signal });
   signal?.throwIfAborted();
   expectScores(scores, samples.length);
-  return { texts, samples, scores };
+  return { texts, samples, scores, tokenScores };
 }
 
 function toRewardSample(text: GeneratedText, prompt: EvaluationPrompt): RewardSample {

@@ -51,7 +51,7 @@ function setAdapter(adapter: LoraAdapter, b: number): void {
 const scoreOf = ({ tokens, row }: Pick<RewardSample, 'tokens' | 'row'>) =>
   tokens.filter((id) => id % 2 === 0).length / tokens.length + 0.1 * Number(row?.wanted);
 
-const scorer: Scorer = async (samples) => Float32Array.from(samples, scoreOf);
+const scorer: Scorer = async (samples) => ({ scores: Float32Array.from(samples, scoreOf) });
 
 const changed = policyOf(adapterOf(0.1));
 const reference = policyOf();
@@ -182,7 +182,9 @@ describe('evaluate()', () => {
     expect(await measured({})).toBeNaN();
     expect(await measured({ value: constantHead(0) })).toBeCloseTo(0, 6);
     expect(await measured({ value: constantHead(100) })).toBeLessThan(-1);
-    const shapeScores = (scores: Float32Array) => scores.map((score) => 1000 * score);
+    const shapeScores = ({ scores }: { scores: Float32Array }) => ({
+      scores: scores.map((score) => 1000 * score),
+    });
     const shaped = await measured({ value: constantHead(100), shapeScores });
     expect(shaped).not.toBeCloseTo(await measured({ value: constantHead(100) }), 3);
   });
@@ -279,7 +281,7 @@ describe('progress and errors', () => {
 
   test('scores that are missing or not finite are refused', async () => {
     const failing = (scores: Float32Array) =>
-      evaluatorOf({ scorer: async () => scores }).evaluate(prompts, { step: 0 });
+      evaluatorOf({ scorer: async () => ({ scores }) }).evaluate(prompts, { step: 0 });
     await expect(failing(new Float32Array(3))).rejects.toThrow(
       'Cannot evaluate: the scorer must give 4 scores, one for each response, got 3',
     );

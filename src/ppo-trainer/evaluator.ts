@@ -3,6 +3,7 @@ import type { TrainingConfig } from '../config/training-config.ts';
 import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
 import type { PolicyModel } from '../models/policy-model.ts';
 import type { ValueModel } from '../models/value-model.ts';
+import type { TokenAndTextScores } from '../reward-kl/reward-computation.ts';
 import type { RewardSample } from '../reward-kl/reward-source.ts';
 import { type ConvergenceConfig, ConvergenceMonitor } from './convergence.ts';
 import type { EvaluationReport, Performance } from './evaluation-report.ts';
@@ -32,7 +33,7 @@ export interface EvaluatorOptions {
   /** What training does to scores before it places them, such as to normalise them; nothing if not
    *  given. Values foresee these scores, so the explained variance is of them. */
   readonly shapeScores?:
-    | ((scores: Float32Array, samples: readonly RewardSample[]) => Float32Array)
+    | ((scored: TokenAndTextScores, samples: readonly RewardSample[]) => TokenAndTextScores)
     | undefined;
 }
 
@@ -114,14 +115,14 @@ export class Evaluator {
   ): Performance {
     const { config, shapeScores } = this.options;
     const { texts, samples, scores } = sampled;
-    const shapedScores = shapeScores?.(scores, samples) ?? scores;
+    const shaped = shapeScores?.(sampled, samples) ?? sampled;
     return performanceOf(
       {
         greedyScores: greedy.scores,
         refScores: Float32Array.from(refs, ({ refScore }) => refScore),
         tokens: texts.map(({ tokens }) => tokens),
         scores,
-        shapedScores,
+        shaped,
         columns,
       },
       { ...config, klCoef },

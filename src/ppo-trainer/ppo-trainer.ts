@@ -166,8 +166,8 @@ function makeEvaluator(components: Components, training: TrainingConfig): Evalua
     policy,
     reference,
     value,
-    scorer: async (samples, context) => (await rewardComputer.score(samples, context)).scores,
-    shapeScores: (scores, samples) => rewardComputer.shapeScores(scores, samples),
+    scorer: (samples, context) => rewardComputer.score(samples, context),
+    shapeScores: (scored, samples) => rewardComputer.shapeScores(scored, samples),
   });
 }
 

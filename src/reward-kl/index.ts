@@ -16,6 +16,8 @@ export type {
   RewardComputation,
   RewardComputerState,
   ScoredSamples,
+  ShapedScores,
+  TokenAndTextScores,
 } from './reward-computation.ts';
 export {
   RewardComputer,

@@ -4,14 +4,30 @@ import type { PlacedRewards } from './place-rewards.ts';
 import type { RewardSample } from './reward-source.ts';
 import type { ScoreMoments } from './score-normalizer.ts';
 
-/** What reward sources gave for samples of N tokens in all. */
-export interface ScoredSamples {
+/** Scores of samples of N tokens in all. */
+export interface TokenAndTextScores {
   /** Weighted and added up; scores of tokens count with their sum, [B]. */
   readonly scores: Float32Array;
   /** Weighted and added up by token, if any source scores tokens, [N]. */
-  readonly tokenScores: Float32Array | undefined;
+  readonly tokenScores?: Float32Array | undefined;
+}
+
+/** What reward sources gave. */
+export interface ScoredSamples extends TokenAndTextScores {
   /** What each source gave, without its weight, [B]. */
   readonly bySource: ReadonlyMap<string, Float32Array>;
+}
+
+/** Scores as rewards hold them. */
+export interface ShapedScores {
+  /** With the penalty of a missing stop, [B]. */
+  readonly penalised: Float32Array;
+  /** The same normalised and cut, [B]. */
+  readonly normalized: Float32Array;
+  /** The part of it that no token has, [B]. */
+  readonly scores: Float32Array;
+  /** Scaled as the rest, [N]. */
+  readonly tokenScores: Float32Array | undefined;
 }
 
 export interface ComputedRewards extends PlacedRewards {
@@ -44,7 +60,7 @@ export interface RewardComputation {
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<ScoredSamples>;
   /** Scores as rewards hold them: penalised, normalised, cut; no state changes. */
-  shapeScores(scores: Float32Array, samples: readonly RewardSample[]): Float32Array;
+  shapeScores(scored: TokenAndTextScores, samples: readonly RewardSample[]): ShapedScores;
   /** The rewards of a step's rollout; moves the run's moments of scores and an adaptive β. */
   computeRewards(
     rollout: Pick<Rollout, 'kl' | 'offsets'>,

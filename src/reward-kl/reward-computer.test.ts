@@ -41,7 +41,7 @@ describe('score()', () => {
     );
     const before = rewards.state();
     await rewards.score(samples);
-    rewards.shapeScores(Float32Array.of(5, 6), samples);
+    rewards.shapeScores({ scores: Float32Array.of(5, 6) }, samples);
     expect(rewards.state()).toEqual(before);
   });
 
@@ -114,7 +114,7 @@ describe('computeRewards()', () => {
     const { rewards, metrics } = await cut.computeRewards(rollout, { samples });
     expect(numbers(rewards)).toEqual([0, 0.5, -0.5]);
     expect(metrics['objective/scores']).toBe(0);
-    expect([...cut.shapeScores(result.scores, samples)]).toEqual([0.5, -0.5]);
+    expect([...cut.shapeScores(result, samples).scores]).toEqual([0.5, -0.5]);
   });
 
   test('scores of tokens are scaled with the sum, and the rest goes to the end', async () => {
@@ -196,7 +196,7 @@ describe('computeRewards()', () => {
     const expected = steps(outputs.rewards_before_whitening);
     expectClose(result.rewards, { expected, within: 1e-5, label: 'rewards' });
     expect(result.stepOffsets).toEqual(stepOffsets);
-    const shaped = rewards.shapeScores(result.scores, scored);
+    const { scores: shaped } = rewards.shapeScores(result, scored);
     const penalised = outputs.scores_after_penalty;
     expectClose(shaped, { expected: penalised, within: 1e-5, label: 'scores' });
     const logged = outputs as unknown as Readonly<Record<string, number>>;

@@ -1,4 +1,5 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
+import { offsetsOf } from '../token-attribution/join-columns.ts';
 import type { Rollout } from '../token-attribution/rollout.ts';
 import { askSource } from './ask-source.ts';
 import { combineScores } from './combine-scores.ts';
@@ -10,6 +11,8 @@ import type {
   RewardComputation,
   RewardComputerState,
   ScoredSamples,
+  ShapedScores,
+  TokenAndTextScores,
 } from './reward-computation.ts';
 import { rewardMetrics } from './reward-metrics.ts';
 import type { RewardSample, WeightedSource } from './reward-source.ts';
@@ -74,8 +77,13 @@ export class RewardComputer implements RewardComputation {
     }
   }
 
-  shapeScores(scores: Float32Array, samples: readonly RewardSample[]): Float32Array {
-    return this.scoreNormalizer.normalize(this.penalise(scores, samples)).scores;
+  shapeScores(scored: TokenAndTextScores, samples: readonly RewardSample[]): ShapedScores {
+    const penalised = this.penalise(scored.scores, samples);
+    const { scores: normalized, scale } = this.scoreNormalizer.normalize(penalised);
+    const tokenScores = scored.tokenScores?.map((score) => score * scale);
+    const offsets = offsetsOf(samples.map(({ tokens }) => tokens.length));
+    const scores = withoutTokens(normalized, { scaled: tokenScores, offsets });
+    return { penalised, normalized, scores, tokenScores };
   }
 
   /** Score → penalty of a missing stop → normalisation and cut → KL penalty and placement.
@@ -90,18 +98,16 @@ export class RewardComputer implements RewardComputation {
         `Cannot compute rewards: there must be a sample for each of the rollout's responses (${offsets.length - 1}), got ${samples.length}`,
       );
     }
-    const { scores, tokenScores, bySource } = await this.score(samples, { signal });
-    const penalised = this.penalise(scores, samples);
-    this.scoreNormalizer.add(penalised);
-    const { scores: normalized, scale } = this.scoreNormalizer.normalize(penalised);
-    const scaled = tokenScores?.map((score) => score * scale);
+    const scored = await this.score(samples, { signal });
+    this.scoreNormalizer.add(this.penalise(scored.scores, samples));
+    const { penalised, normalized, ...parts } = this.shapeScores(scored, samples);
     const klCoef = this.klController.coefficient;
-    const parts = { scores: withoutTokens(normalized, { scaled, offsets }), tokenScores: scaled };
     const placed = placeRewards({ ...parts, kl, offsets }, { ...this.config, klCoef });
+    const { bySource } = scored;
     const metrics = rewardMetrics({ scores: penalised, normalized, bySource, kl, klCoef });
     this.klController.update(metrics['objective/kl']!, samples.length);
     this.latestKlCoef = klCoef;
-    return { ...placed, scores, metrics };
+    return { ...placed, scores: scored.scores, metrics };
   }
 
   state(): RewardComputerState {

@@ -43,8 +43,7 @@ export async function evaluatePolicy(
   const { model, prompts, adapter: folder, modules } = options;
   const { rewards } = await loadRewards({ ...config, valueInit: 'zero' }, { model, modules });
   const computer = new RewardComputer({ config, sources: rewards ?? [] });
-  const scorer: Scorer = async (samples, context) =>
-    (await computer.score(samples, context)).scores;
+  const scorer: Scorer = (samples, context) => computer.score(samples, context);
   const read = async (place: string | undefined) =>
     place === undefined ? undefined : (await readAdapter(place, model.base.modules())).adapter;
   const [start, adapter] = [await read(config.adapter), await read(folder)];

@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DemoResult, runDemo } from '../src/run/demo/demo-run.ts';
+import { round } from './measure.ts';
+
+interface DemoSeed {
+  readonly gold_before: number;
+  readonly gold_after: number;
+  readonly win_rate: number;
+  /** Lower end of the 95 % interval of the mean difference. */
+  readonly ci_low: number;
+  /** Nats a token, at the end. */
+  readonly kl: number;
+  readonly accuracy: number;
+  readonly length_accuracy: number;
+  readonly seconds: number;
+}
+
+/** The demo from several seeds. */
+export async function benchDemo({ seeds = 1 }: { seeds?: number } = {}): Promise<{
+  seeds: readonly DemoSeed[];
+}> {
+  const results: DemoSeed[] = [];
+  for (let seed = 0; seed < seeds; seed++) {
+    const result = describe(await runInTempFolder({ seed }));
+    console.error(`seed ${seed}: ${JSON.stringify(result)}`);
+    results.push(result);
+  }
+  return { seeds: results };
+}
+
+/** The learned reward and the gold score, with the KL penalty and without it. */
+export async function benchOveroptimisation() {
+  const runs: Record<string, object> = {};
+  for (const [name, klCoef] of [
+    ['with_kl', undefined],
+    ['without_kl', 0],
+  ] as const) {
+    const result = await runInTempFolder({ seed: 0, klCoef });
+    const { first, last } = result;
+    runs[name] = {
+      reward_before: round(first.reward, 3),
+      reward_after: round(last.reward, 3),
+      ...describe(result),
+    };
+    console.error(`${name}: ${JSON.stringify(runs[name])}`);
+  }
+  return runs;
+}
+
+async function runInTempFolder(options: {
+  seed: number;
+  klCoef?: number | undefined;
+}): Promise<DemoResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'proximal-demo-'));
+  try {
+    return await runDemo({ ...options, output: folder });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function describe({ gold, reward, last, seconds }: DemoResult): DemoSeed {
+  return {
+    gold_before: round(gold.before, 3),
+    gold_after: round(gold.after, 3),
+    win_rate: round(gold.winRate, 3),
+    ci_low: round(gold.low, 3),
+    kl: round(last.kl / last.length, 3),
+    accuracy: round(reward.accuracy, 3),
+    length_accuracy: round(reward.lengthAccuracy, 3),
+    seconds: round(seconds, 1),
+  };
+}

@@ -1,0 +1,80 @@
+import { type Learned, learn } from './learning/learn.ts';
+import { type Bounds, type Task, tasks } from './learning/tasks.ts';
+
+interface TaskResult {
+  readonly reward: string;
+  readonly steps: number;
+  readonly bounds: Bounds;
+  readonly seeds: readonly Learned[];
+}
+
+export interface LearningResult {
+  readonly tasks: readonly TaskResult[];
+  /** The same tasks with β = 0: what the KL penalty holds back. */
+  readonly without_kl: readonly ({ readonly reward: string } & Learned)[];
+}
+
+/** Seeds of the runs of each task. */
+export const SEEDS = [0, 1, 2, 3, 4];
+
+/** Whether PPO learns: every task from five seeds, and once without the KL penalty. */
+export async function benchLearning(): Promise<LearningResult> {
+  const results: TaskResult[] = [];
+  const withoutKl: ({ reward: string } & Learned)[] = [];
+  for (const task of tasks) {
+    const { name: reward, steps, bounds } = task;
+    const seeds: Learned[] = [];
+    for (const seed of SEEDS) seeds.push(await learnAloud(task, { seed }));
+    results.push({ reward, steps, bounds, seeds });
+    withoutKl.push({ reward, ...(await learnAloud(task, { seed: SEEDS[0]!, klCoef: 0 })) });
+  }
+  return { tasks: results, without_kl: withoutKl };
+}
+
+/** Says on stderr how far a run is. */
+async function learnAloud(
+  task: Task,
+  options: { seed: number; klCoef?: number },
+): Promise<Learned> {
+  const title = `${task.name}, seed ${options.seed}${options.klCoef === 0 ? ', β = 0' : ''}`;
+  const start = performance.now();
+  const learned = await learn(task, {
+    ...options,
+    onStep: (step, total) => {
+      if (step % 20 === 0) console.error(`${title}: step ${step} of ${total}`);
+    },
+  });
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  const { before, after, kl, explained_variance: explained } = learned;
+  console.error(
+    `${title}: ${before} → ${after}, KL ${kl}, explained variance ${explained}, in ${seconds} s`,
+  );
+  return learned;
+}
+
+/** The result for people: a row for each run, and the bounds that it is held to. */
+export function learningTable({ tasks: results, without_kl: withoutKl }: LearningResult): string {
+  const head = row(['reward', 'seed', 'before', 'after', 'KL', 'explained variance']);
+  const blocks = results.map(({ reward, bounds, seeds }) => [
+    ...seeds.map((learned, i) => learnedRow([reward, String(SEEDS[i])], learned)),
+    ...withoutKl
+      .filter((learned) => learned.reward === reward)
+      .map((learned) => learnedRow([reward, 'β = 0'], learned)),
+    row(['', 'bound', '', `+${bounds.margin}`, `< ${bounds.kl}`, `> ${bounds.explainedVariance}`]),
+  ]);
+  return [head, ...blocks.flatMap((block) => ['', ...block])].join('\n');
+}
+
+function learnedRow(about: readonly string[], learned: Learned): string {
+  const { before, after, kl, explained_variance: explained } = learned;
+  return row([...about, before.toFixed(3), after.toFixed(3), kl.toFixed(2), explained.toFixed(3)]);
+}
+
+const widths = [16, 7, 8, 8, 8, 20];
+
+function row(cells: readonly string[]): string {
+  return cells
+    .map((cell, i) => cell.padEnd(widths[i]!))
+    .join('')
+    .trimEnd();
+}

@@ -1,0 +1,66 @@
+import type { Performance } from '../../src/ppo-trainer/evaluation-report.ts';
+import { PPOTrainer } from '../../src/ppo-trainer/ppo-trainer.ts';
+import { round } from '../measure.ts';
+import { makeBase } from './base-model.ts';
+import type { Task } from './tasks.ts';
+import { makePrompts } from './words.ts';
+
+/** What one run made of the policy, on prompts that it was not trained on. */
+export interface Learned {
+  /** Mean score of sampled responses, before the first step and after the last. */
+  readonly before: number;
+  readonly after: number;
+  /** Mean KL of a whole response from the reference, at the end. */
+  readonly kl: number;
+  /** Of the values at the end. */
+  readonly explained_variance: number;
+}
+
+export interface LearnOptions {
+  /** Of the model's weights, the prompts, the adapters, the samples and their order. */
+  readonly seed: number;
+  /** β in place of the task's. */
+  readonly klCoef?: number | undefined;
+  readonly onStep?: ((step: number, totalSteps: number) => void) | undefined;
+}
+
+/** Prompts to train on, and others to evaluate on with some responses each. */
+const TRAINING_PROMPTS = 128;
+const VALIDATION_PROMPTS = 16;
+const VALIDATION_SAMPLES = 8;
+
+/** Trains a fresh model on a task by PPO and evaluates it before and after. */
+export async function learn(task: Task, options: LearnOptions): Promise<Learned> {
+  const { seed, klCoef = task.config.klCoef, onStep } = options;
+  const counts = { training: TRAINING_PROMPTS, validation: VALIDATION_PROMPTS };
+  const { training, validation } = makePrompts(seed, counts);
+  const model = makeBase(seed);
+  const config = { ...task.config, seed, klCoef };
+  const trainer = new PPOTrainer(config, { model, rewards: task.reward });
+  const evaluations: Performance[] = [];
+  await trainer.train(training, {
+    numEpochs: task.steps,
+    maxSteps: task.steps,
+    validationPrompts: validation,
+    evalInterval: 0,
+    evalBestOf: VALIDATION_SAMPLES,
+    stopOnCollapse: false,
+    onEvent: (event) => {
+      if (event.type === 'step') onStep?.(event.step, task.steps);
+      if (event.type === 'evaluation') evaluations.push(event.report.performance);
+    },
+  });
+  await trainer.dispose();
+  await model.base.dispose();
+  return toLearned(evaluations);
+}
+
+function toLearned(evaluations: readonly Performance[]): Learned {
+  const [first, last] = [evaluations[0]!, evaluations.at(-1)!];
+  return {
+    before: round(first.reward),
+    after: round(last.reward),
+    kl: round(last.kl, 2),
+    explained_variance: round(last.explainedVariance),
+  };
+}
