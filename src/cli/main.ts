@@ -8,6 +8,8 @@ import { addGenerate } from './generate.ts';
 import { addInit } from './init.ts';
 import { addInspect } from './inspect.ts';
 import { exitOnInterrupt } from './interrupt.ts';
+import { addReward } from './reward.ts';
+import { addSft } from './sft.ts';
 import { addTrain } from './train.ts';
 
 const program = new Command('proximal')
@@ -20,8 +22,8 @@ const program = new Command('proximal')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage))
   .on('command:*', ([name = '']: string[]) => program.error(describeUnknown(name)));
 
-for (const addCommand of [addInit, addInspect, addGenerate, addTrain, addEvaluate])
-  addCommand(program);
+const commands = [addInit, addInspect, addGenerate, addSft, addReward, addTrain, addEvaluate];
+for (const addCommand of commands) addCommand(program);
 
 function describeUnknown(name: string): string {
   const nearest = nearestName(

@@ -7,8 +7,6 @@ import { configFields } from './config-fields.ts';
 import { ConfigError, parseConfig } from './parse-config.ts';
 import { placePaths, type RunConfigOptions, runConfigShape } from './run-config.ts';
 
-const partialSchema = z.strictObject(runConfigShape).partial();
-
 /** What a file gives, and where. */
 interface FileContent {
   readonly values: unknown;
@@ -20,16 +18,25 @@ interface FileContent {
  *  are. Each is checked by itself; one text stands for a list of one. Relative paths are taken from
  *  the file's folder. */
 export async function loadConfigFile(file: string): Promise<Partial<RunConfigOptions>> {
+  return loadConfigValues<RunConfigOptions>(file, runConfigShape);
+}
+
+/** The same of a config with other keys. */
+export async function loadConfigValues<O extends object>(
+  file: string,
+  shape: z.ZodRawShape,
+): Promise<Partial<O>> {
+  const schema = z.strictObject(shape).partial();
   const { values, lines } = await readContent(file);
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw new ConfigError(
       `Cannot use ${file}: it must hold keys and values, got ${show(values)}; write lines such as "prompts: prompts.jsonl"`,
     );
   }
-  const given = listTexts(values as Readonly<Record<string, unknown>>);
-  const line = lines.get(findFaultyKey(given) ?? '');
-  parseConfig(partialSchema, given, { name: line === undefined ? file : `${file} line ${line}` });
-  return placePaths(given as Partial<RunConfigOptions>, dirname(file));
+  const given = listTexts(values as Readonly<Record<string, unknown>>, schema);
+  const line = lines.get(findFaultyKey(given, schema) ?? '');
+  parseConfig(schema, given, { name: line === undefined ? file : `${file} line ${line}` });
+  return placePaths(given, dirname(file)) as Partial<O>;
 }
 
 async function readContent(file: string): Promise<FileContent> {
@@ -86,9 +93,12 @@ async function importDefault(file: string): Promise<unknown> {
 }
 
 /** @example { reward: 'reward.ts' }  →  { reward: ['reward.ts'] } */
-function listTexts(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function listTexts(
+  values: Readonly<Record<string, unknown>>,
+  schema: z.ZodObject,
+): Record<string, unknown> {
   const lists = new Set(
-    configFields(partialSchema)
+    configFields(schema)
       .filter(({ type }) => type === 'array')
       .map(({ key }) => key),
   );
@@ -100,8 +110,8 @@ function listTexts(values: Readonly<Record<string, unknown>>): Record<string, un
 }
 
 /** The key that `parseConfig` complains of. */
-function findFaultyKey(values: object): string | undefined {
-  const { issues = [] } = partialSchema.safeParse(values).error ?? {};
+function findFaultyKey(values: object, schema: z.ZodObject): string | undefined {
+  const { issues = [] } = schema.safeParse(values).error ?? {};
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   return unknown?.keys[0] ?? issues[0]?.path[0]?.toString();
 }

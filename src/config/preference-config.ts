@@ -41,11 +41,7 @@ const preferenceOptionsShape = {
 
 export const preferenceOptionsSchema = z
   .strictObject(preferenceOptionsShape)
-  .superRefine((config, context) => {
-    refineTemplate(config, context);
-    const message = findScaleContradiction(config);
-    if (message !== undefined) context.addIssue({ code: 'custom', message });
-  });
+  .superRefine(refinePreferences);
 
 /** How rows become preferences, as a user gives it: everything has a default. */
 export type PreferenceOptions = z.input<typeof preferenceOptionsSchema>;
@@ -57,6 +53,16 @@ export function resolvePreferenceOptions(
   options: PreferenceOptions = {},
 ): ResolvedPreferenceOptions {
   return parseConfig(preferenceOptionsSchema, options, { name: 'the preference options' });
+}
+
+/** Beside a template that prompts could have, a scale must have two ends. */
+export function refinePreferences(
+  config: Readonly<z.output<z.ZodObject<typeof preferenceOptionsShape>>>,
+  context: z.RefinementCtx,
+): void {
+  refineTemplate(config, context);
+  const message = findScaleContradiction(config);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
 }
 
 function findScaleContradiction({

@@ -41,7 +41,7 @@ const stageShape = {
 };
 
 /** Supervised fine-tuning. */
-const sftConfigShape = {
+export const sftConfigShape = {
   ...stageShape,
   learningRate: rate.default(2e-4).describe('Learning rate'),
   fullParameters: z
@@ -51,7 +51,7 @@ const sftConfigShape = {
 };
 
 /** A reward model from preferences. */
-const rewardConfigShape = {
+export const rewardConfigShape = {
   ...stageShape,
   learningRate: rate.default(1e-4).describe('Learning rate of adapter and head'),
 };

@@ -1,3 +1,5 @@
+export type { RewardRunConfig, RewardRunConfigOptions } from '../config/reward-run-config.ts';
+export type { SFTRunConfig, SFTRunConfigOptions } from '../config/sft-run-config.ts';
 export {
   CheckpointStore,
   type CheckpointStoreOptions,
@@ -7,6 +9,9 @@ export {
 export { type EvaluatePolicyOptions, evaluatePolicy } from './evaluate-policy.ts';
 export { JsonlWriter } from './jsonl-writer.ts';
 export { MetricSink } from './metric-sink.ts';
+export type { FirstAndLastValidation, StageValidation } from './read-validations.ts';
+export type { LengthBaseline } from './reward-data.ts';
+export { type RewardRunResult, resumeRewardRun, rewardRun } from './reward-run.ts';
 export {
   locateRunFiles,
   RunFolder,
@@ -15,6 +20,8 @@ export {
   readRunConfig,
 } from './run-folder.ts';
 export { type RunState, readRunState } from './run-state.ts';
+export { resumeSFTRun, sftRun } from './sft-run.ts';
+export type { StageItems, StageRunOptions, StageRunResult } from './stage-run.ts';
 export type { EventContent } from './tensorboard/event.ts';
 export { EventWriter, type EventWriterOptions } from './tensorboard/event-writer.ts';
 export { resumeRun, type TrainRunOptions, type TrainRunResult, trainRun } from './train-run.ts';

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseRewardSpec, type RewardSpec, type RunConfig } from '../config/run-config.ts';
 import {
   type LoadedModel,
@@ -17,6 +18,7 @@ import {
 } from '../reward-kl/index.ts';
 import { makeNamedReward } from '../reward-kl/library/named-rewards.ts';
 import { parseNamedReward } from '../reward-kl/library/parse-named-reward.ts';
+import { stateName } from './run-state.ts';
 
 type RewardConfig = Pick<
   RunConfig,
@@ -41,11 +43,12 @@ export interface RunRewards {
 export function checkRewards({ reward }: Pick<RunConfig, 'reward'>): void {
   for (const { kind, place } of reward.map(parseRewardSpec)) {
     if (kind === 'library') openLibraryReward(place);
+    if (kind === 'model' && existsSync(place)) findRewardModel(place);
     if (kind === 'library' || kind === 'server' || existsSync(place)) continue;
     const wanted = {
       file: 'a TypeScript or JavaScript file with a reward function as default export',
       human: 'a JSON Lines file with scores',
-      model: "the folder of a reward model's adapter",
+      model: "the folder of a reward model's adapter, or of a run of proximal reward",
     }[kind];
     throw new Error(`Cannot use the reward ${place}: it must be ${wanted}, got nothing there`);
   }
@@ -60,7 +63,7 @@ export async function loadRewards(
   let rewardModel: RewardModel | undefined;
   for (const spec of config.reward.map(parseRewardSpec)) {
     if (spec.kind === 'model' && config.valueInit === 'reward') {
-      rewardModel = await loadRewardModel(spec.place, options.model);
+      rewardModel = await loadRewardModel(findRewardModel(spec.place), options.model);
     } else rewards.push(...(await openSource(spec, config, options)));
   }
   const limited = rewards.map((reward) => withTimeout(reward, config));
@@ -80,7 +83,7 @@ async function openSource(
     return [{ source: await HumanSource.load(place, { fallback: humanFallback }), weight }];
   }
   if (kind === 'model') {
-    const source = new RewardModelSource(await loadRewardModel(place, model));
+    const source = new RewardModelSource(await loadRewardModel(findRewardModel(place), model));
     return [{ source, weight }];
   }
   const { base, tokenizer } = model;
@@ -90,6 +93,19 @@ async function openSource(
     modules,
   });
   return sources.map((source) => ({ ...source, weight: weight * source.weight }));
+}
+
+/** The folder of a reward model's adapter: the folder itself, or where a run has it. */
+function findRewardModel(folder: string): string {
+  if (existsSync(join(folder, 'adapter_config.json'))) return folder;
+  const model = join(folder, 'model');
+  if (existsSync(join(model, 'adapter_config.json'))) return model;
+  const isRun = existsSync(join(folder, stateName));
+  throw new Error(
+    isRun
+      ? `Cannot use the reward ${folder}: its run must be done, got no model in it; resume it with "proximal reward --resume"`
+      : `Cannot use the reward ${folder}: it must hold adapter_config.json, as PEFT and "proximal reward" save it, got none`,
+  );
 }
 
 /** A reward of the library by name; a wrong name or option is an error at once. */

@@ -1,15 +1,15 @@
-import { rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { ppoConfigShape } from '../config/ppo-config.ts';
 import {
-  placePaths,
   type RunConfig,
   type RunConfigOptions,
   resolveRunConfig,
+  runConfigShape,
 } from '../config/run-config.ts';
+import type { RunKind } from '../config/run-kind.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
 import type { PromptDataset } from '../data/index.ts';
-import { type LoadedModel, loadModel } from '../models/index.ts';
+import type { LoadedModel } from '../models/index.ts';
 import type { TrainEvent } from '../ppo-trainer/events.ts';
 import { PPOTrainer, type TrainingResults } from '../ppo-trainer/ppo-trainer.ts';
 import { type BestCheckpoint, findBestCheckpoint } from './best-checkpoint.ts';
@@ -17,7 +17,9 @@ import { describeDropped, loadRunPrompts } from './load-run-prompts.ts';
 import { MetricSink } from './metric-sink.ts';
 import { type FirstAndLast, readFirstAndLast } from './read-evaluations.ts';
 import { checkRewards, loadRewards } from './reward-specs.ts';
-import { RunFolder, readRunConfig } from './run-folder.ts';
+import { completeConfig, readConfigOf } from './run-config-files.ts';
+import type { RunFolder } from './run-folder.ts';
+import { inRunFolder, loadNamedModel, pick } from './run-work.ts';
 
 export interface TrainRunOptions {
   /** Go on with the run in the config's `output`; false by default. */
@@ -51,30 +53,17 @@ export async function trainRun(
   context: TrainRunOptions = {},
 ): Promise<TrainRunResult> {
   const config = completeRunConfig(options);
-  const { resume = false, signal } = context;
   checkRewards(config);
-  const run = await RunFolder.create(config.output, {
-    config,
-    keepCheckpoints: config.keepCheckpoints,
-    resume,
+  return inRunFolder(config, context, {
+    prepare: () => prepare(config, context),
+    train: async (run, parts) => {
+      try {
+        return await train(config, { ...context, ...parts, run });
+      } finally {
+        await parts.trainer.dispose();
+      }
+    },
   });
-  let hasBegun = resume;
-  try {
-    const parts = await prepare(config, context);
-    try {
-      hasBegun = true;
-      return await train(config, { ...context, ...parts, run });
-    } finally {
-      await parts.trainer.dispose();
-    }
-  } catch (error) {
-    const status = signal?.aborted ? 'interrupted' : 'failed';
-    run.update({ status, message: error instanceof Error ? error.message : String(error) });
-    throw error;
-  } finally {
-    run.close();
-    if (!hasBegun) await rm(config.output, { recursive: true });
-  }
 }
 
 /** Goes on with the run in a folder exactly, from its latest whole checkpoint. */
@@ -85,26 +74,24 @@ export async function resumeRun(
   return trainRun(await readResumedConfig(folder), { ...context, resume: true });
 }
 
-/** The config to go on with the run in a folder, which may have been moved. */
-export async function readResumedConfig(folder: string): Promise<RunConfig> {
-  const saved = (await readRunConfig(folder)) as RunConfigOptions;
-  return resolveRunConfig({ ...saved, output: folder }, { name: `the config of ${folder}` });
-}
+/** `proximal train` */
+export const trainKind: RunKind<RunConfigOptions, RunConfig> = {
+  command: 'train',
+  prefix: 'ppo',
+  shape: runConfigShape,
+  resolve: resolveRunConfig,
+};
 
-/** Where a run goes if nobody says: `runs/ppo-20260131-235959`, by this machine's clock. */
-function defaultOutput(now = new Date()): string {
-  const two = (value: number) => String(value).padStart(2, '0');
-  const date = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
-  const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(two).join('');
-  return join('runs', `ppo-${date}-${time}`);
+/** The config to go on with the run in a folder, which may have been moved. */
+export function readResumedConfig(folder: string): Promise<RunConfig> {
+  return readConfigOf(folder, trainKind);
 }
 
 type CompleteConfig = RunConfig & { readonly output: string };
 
 /** A run's config with its folder and with absolute paths, so that it can be resumed from anywhere. */
 export function completeRunConfig(options: RunConfigOptions): CompleteConfig {
-  const config = placePaths(resolveRunConfig(options), process.cwd());
-  return { ...config, output: resolve(config.output ?? defaultOutput()) };
+  return completeConfig(options, trainKind);
 }
 
 interface Parts {
@@ -113,7 +100,7 @@ interface Parts {
 }
 
 async function prepare(config: CompleteConfig, context: TrainRunOptions): Promise<Parts> {
-  const { signal, modules, loadModel: load = loadFrom } = context;
+  const { signal, modules, loadModel: load = loadNamedModel } = context;
   const model = await load(config);
   signal?.throwIfAborted();
   const { tokenizer, base } = model;
@@ -158,17 +145,4 @@ async function train(
   } finally {
     sink.close();
   }
-}
-
-function loadFrom({ modelName, revision }: RunConfig): Promise<LoadedModel> {
-  return loadModel(modelName, revision === undefined ? {} : { revision });
-}
-
-/** The part of a config that another schema describes. */
-function pick<S extends object, K extends keyof S & string>(
-  config: S,
-  shape: Readonly<Record<K, unknown>>,
-): Pick<S, K> {
-  const keys = Object.keys(shape) as K[];
-  return Object.fromEntries(keys.map((key) => [key, config[key]])) as Pick<S, K>;
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { RunConfig } from '../../config/run-config.ts';
 import { type LoadedModel, loadModel } from '../../models/index.ts';
 import { resolveWithProgress } from '../resolve-with-progress.ts';
@@ -11,5 +12,7 @@ export async function loadWithProgress({
 }: Pick<RunConfig, 'modelName' | 'revision'>): Promise<LoadedModel> {
   const folder = await resolveWithProgress(modelName, revision === undefined ? {} : { revision });
   const hideStatus = showStatus(`Loading ${shorten(modelName)}`);
-  return loadModel(folder).finally(hideStatus);
+  const model = await loadModel(folder).finally(hideStatus);
+  // What adapters name as their base is the id on the hub, not where this machine caches it.
+  return resolve(modelName) === model.folder ? model : { ...model, name: modelName };
 }

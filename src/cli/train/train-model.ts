@@ -1,19 +1,25 @@
 import type { RunConfig, RunConfigOptions } from '../../config/run-config.ts';
 import * as proximal from '../../index.ts';
-import { completeRunConfig, trainRun } from '../../run/train-run.ts';
-import { Interruption } from '../failure.ts';
+import {
+  completeRunConfig,
+  type TrainRunResult,
+  trainKind,
+  trainRun,
+} from '../../run/train-run.ts';
 import { untilInterrupted } from '../interrupt.ts';
+import { readRunConfig } from '../read-run-config.ts';
+import type { RunFlags } from '../run-flags.ts';
+import { JsonTeller, PeopleTeller, tellRun } from '../run-teller.ts';
 import { loadWithProgress } from './load-with-progress.ts';
-import { readTrainConfig } from './read-train-config.ts';
-import type { TrainFlags } from './train-flags.ts';
-import { JsonTeller, TrainTeller } from './train-teller.ts';
+import { formatSummary } from './train-summary.ts';
+import { TrainView } from './train-view.ts';
 
 /** Trains, or shows what would be trained. */
 export async function trainModel(
-  flags: Omit<TrainFlags, 'model'>,
-  given: Partial<RunConfigOptions>,
+  flags: RunFlags,
+  values: Partial<RunConfigOptions>,
 ): Promise<void> {
-  const config = await readTrainConfig(flags, given);
+  const config = await readRunConfig(trainKind, { flags, values });
   if (!flags.dryRun) return untilInterrupted((signal) => train(config, { flags, signal }));
   const { planRun } = await import('./plan-run.ts');
   const { formatPlan } = await import('./format-plan.ts');
@@ -24,23 +30,28 @@ export async function trainModel(
 
 async function train(
   given: RunConfig,
-  { flags, signal }: { flags: Omit<TrainFlags, 'model'>; signal: AbortSignal },
+  { flags, signal }: { flags: RunFlags; signal: AbortSignal },
 ): Promise<void> {
   const config = completeRunConfig(given);
-  const teller = flags.json ? new JsonTeller() : new TrainTeller(config);
-  signal.addEventListener('abort', () => teller.interrupt());
-  try {
-    const result = await trainRun(config, {
+  const teller = flags.json
+    ? new JsonTeller(toJson)
+    : new PeopleTeller<TrainRunResult>({
+        command: trainKind.command,
+        folder: config.output,
+        view: new TrainView(),
+        summarize: (result, context) => formatSummary(result, { ...context, config }),
+      });
+  await tellRun(teller, signal, (onEvent) =>
+    trainRun(config, {
       resume: flags.resume !== undefined,
       signal,
-      onEvent: (event) => teller.handle(event),
+      onEvent,
       loadModel: loadWithProgress,
       modules: { proximal },
-    });
-    teller.end(result);
-    if (result.reason === 'interrupted') throw new Interruption();
-  } catch (error) {
-    if (!signal.aborted) teller.fail();
-    throw error;
-  }
+    }),
+  );
+}
+
+function toJson({ folder, modelFolder, steps, reason, message }: TrainRunResult): object {
+  return { folder, modelFolder, steps, reason, message };
 }

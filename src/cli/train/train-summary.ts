@@ -15,13 +15,10 @@ export interface SummaryContext {
   readonly output: Output;
 }
 
-/** How a run ended: numbers before and after, texts before and after, and what can be done next. */
+/** How a run that was not interrupted ended: numbers before and after, texts before and after, and what can be done next. */
 export function formatSummary(result: TrainRunResult, context: SummaryContext): string {
   const { config, seconds, output } = context;
-  const { evaluations, steps, message, folder } = result;
-  if (result.reason === 'interrupted') {
-    return `${message}:\n  proximal train --resume ${quote(shorten(folder))}`;
-  }
+  const { evaluations, steps, message } = result;
   const count = `${steps} ${steps === 1 ? 'step' : 'steps'}`;
   const commands = nextCommands(result, config).map((line) => `  ${line}`);
   return [

@@ -1,3 +1,4 @@
+import { join, sep } from 'node:path';
 import type { Phase, TrainEvent } from '../../ppo-trainer/events.ts';
 import type { Metrics } from '../../ppo-trainer/records.ts';
 import { dim, type Output } from '../terminal.ts';
@@ -10,6 +11,8 @@ export interface TrainViewOptions {
   readonly output?: Output;
   /** The time in milliseconds. */
   readonly now?: () => number;
+  /** What is worth seeing of a step's metrics, where steps have no phases; as PPO has it if not given. */
+  readonly describeStep?: (metrics: Metrics) => string[];
 }
 
 type Event<T extends TrainEvent['type']> = Extract<TrainEvent, { type: T }>;
@@ -25,6 +28,8 @@ const MOST_LINES = 200;
 export class TrainView {
   private readonly output: Output;
   private readonly now: () => number;
+  private readonly hasPhases: boolean;
+  private readonly describe: (metrics: Metrics) => string[];
   private start = { time: 0, step: 0 };
   private totalSteps = 0;
   private step = 0;
@@ -33,9 +38,12 @@ export class TrainView {
   private writtenAt = Number.NEGATIVE_INFINITY;
   private isShown = false;
 
-  constructor({ output = process.stderr, now = () => performance.now() }: TrainViewOptions = {}) {
+  constructor(options: TrainViewOptions = {}) {
+    const { output = process.stderr, now = () => performance.now(), describeStep } = options;
     this.output = output;
     this.now = now;
+    this.hasPhases = describeStep === undefined;
+    this.describe = describeStep ?? describeMetrics;
   }
 
   handle(event: TrainEvent): void {
@@ -45,11 +53,14 @@ export class TrainView {
     else if (event.type === 'evaluation') {
       const parts = [this.label(event.step), 'evaluation', ...describeEvaluation(event.report)];
       this.print(fit(parts, this.width()));
+    } else if (event.type === 'validation') {
+      const parts = [this.label(event.step), 'validation', ...this.describe(event.metrics)];
+      this.print(fit(parts, this.width()));
     } else if (event.type === 'checkpoint') {
       const best = event.isBest ? ', the best so far' : '';
       const line = `${this.label(event.step)}  saved ${shorten(event.folder)}${best}`;
       this.print(dim(line, this.output));
-    } else if (event.type === 'warning') this.print(`Warning: ${event.message}`);
+    } else if (event.type === 'warning') this.print(`Warning: ${fromHere(event.message)}`);
     else if (event.type === 'run-end') this.clear();
   }
 
@@ -75,23 +86,31 @@ export class TrainView {
   private showStep({ step, metrics }: Event<'step'>): void {
     this.step = step;
     this.metrics = metrics;
-    if (this.output.isTTY) return;
+    if (this.output.isTTY) {
+      if (!this.hasPhases) this.draw(`${this.label(step)}  `, step / this.totalSteps);
+      return;
+    }
     const interval = Math.ceil(this.totalSteps / MOST_LINES);
     if (step % interval !== 0 && step !== this.totalSteps) return;
-    const parts = [this.label(step), ...describeMetrics(metrics), ...this.timeLeft()];
+    const parts = [this.label(step), ...this.describe(metrics), ...this.timeLeft()];
     this.print(parts.join('  '));
   }
 
   private showPhase({ step, phase, done, total }: Event<'phase'>): void {
     if (!this.output.isTTY) return;
-    const time = this.now();
-    if (phase === this.phase && time - this.writtenAt < INTERVAL) return;
+    if (phase !== this.phase) this.writtenAt = Number.NEGATIVE_INFINITY;
     this.phase = phase;
+    this.draw(`${this.label(step)}  ${phase.padEnd(8)} `, total === 0 ? 1 : done / total);
+  }
+
+  /** The line that changes, but not too often. */
+  private draw(start: string, part: number): void {
+    const time = this.now();
+    if (time - this.writtenAt < INTERVAL) return;
     this.writtenAt = time;
-    const known = this.metrics === undefined ? [] : describeMetrics(this.metrics);
-    const start = `${this.label(step)}  ${phase.padEnd(8)} `;
+    const known = this.metrics === undefined ? [] : this.describe(this.metrics);
     const width = this.width();
-    const bar = drawBar(total === 0 ? 1 : done / total, width - start.length);
+    const bar = drawBar(part, width - start.length);
     this.output.write(`\r\x1b[K${fit([start + bar, ...this.timeLeft(), ...known], width)}`);
     this.isShown = true;
   }
@@ -115,6 +134,11 @@ export class TrainView {
     const seconds = ((this.now() - this.start.time) / 1000 / made) * left;
     return [`${formatSeconds(seconds)} left`];
   }
+}
+
+/** A text whose paths begin in this folder. */
+function fromHere(text: string): string {
+  return text.replaceAll(join(process.cwd(), sep), '');
 }
 
 /** As many parts as there is room for. */

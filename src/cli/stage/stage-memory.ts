@@ -1,0 +1,37 @@
+import type { StageConfig } from '../../config/stage-config.ts';
+import type { Architecture } from '../../models/decoder/families/index.ts';
+import { loraOf } from '../../stages/trained-parameters.ts';
+import { layerActivationBytes } from '../inspect/activation-bytes.ts';
+
+interface StageMemoryOptions {
+  readonly config: StageConfig;
+  /** Of the base. */
+  readonly parameters: number;
+  readonly trainable: number;
+  /** Whether the base itself is trained. */
+  readonly isFull: boolean;
+  /** Tokens of the longest text or pair. */
+  readonly longest: number;
+  readonly hasLogits: boolean;
+}
+
+/** The base computes the logits of at most this many tokens × vocabulary at once. */
+const LOGITS_AT_ONCE = 2 ** 24;
+
+/** Bytes that a stage holds, in float32: the base, what is trained with gradients and two moments,
+ *  and the activations of what runs together. */
+export function stageMemory(architecture: Architecture, options: StageMemoryOptions): number {
+  const { config, parameters, trainable, isFull, longest, hasLogits } = options;
+  const { num_hidden_layers: layers, vocab_size } = architecture.config;
+  const resident = 4 * (isFull ? 0 : parameters) + 4 * 4 * trainable;
+  const fitting = Math.max(1, Math.floor(config.maxTokensAtOnce / longest));
+  const batch = Math.min(fitting, config.batchSize);
+  const keep = (save: StageConfig['saveActivations']) =>
+    layerActivationBytes(architecture, {
+      lora: loraOf(config),
+      save,
+      tokens: { batch, length: longest },
+    });
+  const logits = hasLogits ? 2 * 4 * Math.min(batch * longest * vocab_size, LOGITS_AT_ONCE) : 0;
+  return resident + layers * keep(config.saveActivations) + keep('all') + logits;
+}

@@ -1,0 +1,128 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { loadModel } from '../../src/models/index.ts';
+import { sftRun } from '../../src/run/sft-run.ts';
+import { SFTTrainer } from '../../src/stages/index.ts';
+import { endOf, runCli, startCli } from '../helpers/run-cli.ts';
+import { completionRows, readLog, writeRows } from '../helpers/stage-setup.ts';
+import { makeTrainFolder } from '../helpers/train-setup.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let folder: string;
+const at = (name: string) => join(folder, name);
+const course = ['--batch-size', '2', '--num-epochs', '2', '--learning-rate', '1e-2'];
+const flags = () => ['--model', at('model'), '--data', at('texts.jsonl'), ...course];
+const sft = (...args: string[]) => runCli('sft', ...flags(), ...args);
+const adapterOf = (run: string) => readFileSync(join(run, 'model/adapter_model.safetensors'));
+
+beforeAll(async () => {
+  folder = await makeTrainFolder();
+  const long = { prompt: 'the', completion: ' cat'.repeat(60) };
+  writeRows(folder, 'texts.jsonl', [...completionRows(), { prompt: 'a' }, long]);
+});
+
+describe('proximal sft', () => {
+  test('learns completions, tells of bad rows, and shows the loss before and after', async () => {
+    const { status, stdout, stderr } = await sft('--output', at('whole'));
+    expect(status).toBe(0);
+    // 12 good texts and a long one, of which one is validated on: six batches of 2 in an epoch.
+    expect(stderr).toContain('Left out 1 of 14 rows: 1 missing-column; the first: Cannot read ');
+    expect(stderr).toContain('\nWarning: Cut 1 text of 13 to 40 tokens\n');
+    expect(stderr).toMatch(/\nstep {2}0\/12 {2}validation {2}loss \d.* perplexity /);
+    expect(stderr).toMatch(/\nstep 12\/12 {2}loss [\d.]+\n/);
+    expect(stdout).toMatch(/^All steps are done\. 12 steps, \d+ s since/);
+    const [, before, after] = /loss +([\d.]+) +([\d.]+)\n {2}perplexity /.exec(stdout)!;
+    expect(Number(after)).toBeLessThan(Number(before) - 0.3);
+    expect(stdout).toContain(
+      `--model ${at('model')} --adapter ${at('whole')}/model --prompt "…"\n`,
+    );
+    const config = JSON.parse(readFileSync(at('whole/config.json'), 'utf8'));
+    expect(config).toMatchObject({ data: at('texts.jsonl'), batchSize: 2, merged: false });
+    const report = JSON.parse(readFileSync(at('whole/data.json'), 'utf8'));
+    expect(report).toMatchObject({ read: 14, kept: 13, bad: 1, truncated: 1 });
+  });
+
+  test('that Ctrl-C ended goes on to the same adapter and the same logs', async () => {
+    const child = startCli('sft', ...flags(), '--output', at('parted'));
+    let isKilled = false;
+    child.stderr.on('data', (text) => {
+      if (!isKilled && String(text).includes('step  3/12')) isKilled = child.kill('SIGINT');
+    });
+    expect(await endOf(child)).toMatchObject({
+      status: 130,
+      stdout: `The run was interrupted and can be resumed:\n  proximal sft --resume ${at('parted')}\n`,
+    });
+    const resumed = await runCli('sft', '--resume', at('parted'), '--batch-size', '2');
+    expect(resumed.stderr).toMatch(/\nGoing on after step \d+ of 12\n/);
+    expect(adapterOf(at('parted')).equals(adapterOf(at('whole')))).toBe(true);
+    for (const log of ['metrics.jsonl', 'evaluations.jsonl']) {
+      expect(readLog(at('parted'), log)).toEqual(readLog(at('whole'), log));
+    }
+  });
+
+  test('--dry-run says what would be done and does nothing', async () => {
+    const { status, stdout } = await sft('--output', at('planned'), '--dry-run', '--json');
+    expect(status).toBe(0);
+    // An adapter of rank 16 has 16·(32 + 32) weights for each of 4 modules in 2 layers.
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ unit: 'texts', train: 12, validation: 1, trainable: 8192, longest: 40 },
+      ...{ stepsPerEpoch: 6, totalSteps: 12, validations: 3 },
+    });
+    expect(existsSync(at('planned'))).toBe(false);
+  });
+
+  test('refuses what is no run of it, and flags without data, with exit code 2', async () => {
+    const [other, nothing] = await Promise.all([
+      runCli('train', '--resume', at('whole')),
+      runCli('sft', '--model', at('model')),
+    ]);
+    expect(other).toMatchObject({
+      status: 2,
+      stderr: `Cannot use the run in ${at('whole')}: it must be one of "proximal train", got one of "proximal sft"\n`,
+    });
+    expect(nothing).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^Cannot use the flags: data must be given, .* got none\n$/),
+    });
+  });
+});
+
+describe('sftRun()', () => {
+  const options = (output: string) => ({
+    ...{ modelName: at('model'), data: at('texts.jsonl'), output: at(output) },
+    ...{ validationFile: at('held.jsonl'), batchSize: 4, learningRate: 1e-2 },
+  });
+
+  /** The loss of a whole model on the only text that is validated on, and its EOS token. */
+  async function lossOf(model: string): Promise<number> {
+    const loaded = await loadModel(model);
+    const tokens = loaded.tokenizer.encode('dog and the dog likes <eos>');
+    const text = { tokens, learned: Int32Array.of(1, 2, 3, 4, 5) };
+    return (await new SFTTrainer({}, { model: loaded }).evaluate([text])).loss;
+  }
+
+  beforeAll(() => {
+    writeRows(folder, 'held.jsonl', [{ prompt: 'dog', completion: ' and the dog likes' }]);
+  });
+
+  test('writes all weights as a model that does as the run says', async () => {
+    const { modelFolder, validations } = await sftRun({ ...options('full'), fullParameters: true });
+    expect(await lossOf(modelFolder!)).toBeCloseTo(validations!.last.metrics['eval/loss']!, 5);
+    expect(await lossOf(at('model'))).toBeCloseTo(validations!.first.metrics['eval/loss']!, 5);
+  });
+
+  test('keeps the best model, merged here, beside the last', async () => {
+    const course = { merged: true, numEpochs: 8, evalInterval: 1 };
+    const result = await sftRun({ ...options('overfitted'), ...course });
+    const losses = readLog(at('overfitted'), 'evaluations.jsonl').map(
+      (line) => (line as Record<string, number>)['eval/loss']!,
+    );
+    const lowest = Math.min(...losses);
+    expect(result.best!.step).toBe(losses.indexOf(lowest));
+    expect(await lossOf(result.best!.folder)).toBeCloseTo(lowest, 4);
+    expect(await lossOf(result.modelFolder!)).toBeCloseTo(losses.at(-1)!, 4);
+    expect(losses.at(-1)).toBeGreaterThan(lowest + 0.01);
+  });
+});
