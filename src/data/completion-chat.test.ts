@@ -53,7 +53,7 @@ test('a template that rewrites the prompt is told', async () => {
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), chat_template }));
   const tokenizer = await loadTokenizer(folder);
   const fault =
-    'got 1 bad ones (1 chat-template), of which the first says: Cannot apply the chat template to row 1: a conversation must start with its prompt and the start of the answer, got another text; take a template that adds messages at the end only';
+    'got 1 bad (1 chat-template), of which the first says: Cannot apply the chat template to row 1: a conversation must start with its prompt and the start of the answer, got another text; take a template that adds messages at the end only';
   const messages = [user('cat'), assistant('dog'), user('a'), assistant('the')];
   await expect(loadCompletions([{ messages }], tokenizer)).rejects.toThrow(fault);
   const pair = { prompt: [user('cat')], chosen: 'dog', rejected: 'the' };

@@ -160,7 +160,7 @@ describe('loadCompletions() counts as bad', () => {
     ['empty-prompt', { ...row, prompt: '' }, 'its prompt must have text, got none'],
   ])('%s %j', async (reason, bad, fault, options = {}) => {
     await expect(load([bad as Record<string, unknown>], options)).rejects.toThrow(
-      `Cannot use the rows: at least one row must be good, got 1 bad ones (1 ${reason}), of which the first says: Cannot read row 1: ${fault}`,
+      `Cannot use the rows: at least one row must be good, got 1 bad (1 ${reason}), of which the first says: Cannot read row 1: ${fault}`,
     );
   });
 

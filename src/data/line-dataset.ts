@@ -82,6 +82,6 @@ async function collectLines<T>(
   if (records.length > 0) return { records, report };
   const { bad, examples } = report;
   throw new RangeError(
-    `Cannot use ${nameOf(source, noun)}: at least one row must be good, got ${bad} bad ones (${describeReasons(report)}), of which the first says: ${examples[0]!.message}`,
+    `Cannot use ${nameOf(source, noun)}: at least one row must be good, got ${bad} bad (${describeReasons(report)}), of which the first says: ${examples[0]!.message}`,
   );
 }

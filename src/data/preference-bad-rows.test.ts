@@ -114,7 +114,7 @@ describe('loadPreferences() counts as bad', () => {
     ],
   ])('%s %j', async (reason, row, fault, options = {}) => {
     await expect(load([row as Record<string, unknown>], options)).rejects.toThrow(
-      `Cannot use the rows: at least one row must be good, got 1 bad ones (1 ${reason}), of which the first says: Cannot read row 1: ${fault}`,
+      `Cannot use the rows: at least one row must be good, got 1 bad (1 ${reason}), of which the first says: Cannot read row 1: ${fault}`,
     );
   });
 
@@ -184,4 +184,10 @@ describe('the report', () => {
     expect(report.reasons).toEqual({ 'equal-sides': 9 });
     expect(report.examples.map(({ origin }) => origin)).toEqual(['row 2', 'row 3', 'row 4']);
   });
+});
+
+test('a rating among pairs is of another format, whether or not it has a scale', async () => {
+  const rows = [pair, { prompt: 'cat', completion: ' a', rating: 4 }];
+  const { report } = await load(rows);
+  expect(report).toMatchObject({ kept: 1, bad: 1, reasons: { 'mixed-formats': 1 } });
 });

@@ -44,6 +44,10 @@ export class JudgementReader {
 
   read(row: DataRow): Judgement {
     const format = this.findFormat(row);
+    // The first row has set the layout, which another format cannot have.
+    if (this.format !== undefined && format !== this.format) {
+      this.layout.expect(nouns[format], row);
+    }
     const judgement = this.readers[format](row);
     const isText = typeof judgement.completions[0] === 'string';
     const prompt = hasPrompt(row, this.options) ? 'with a prompt' : 'without a prompt';
