@@ -11,6 +11,8 @@ export {
   type TrainingConfigOptions,
 } from './config/training-config.ts';
 export * from './data/index.ts';
+export { embeddedFolder, embeddedPreferences } from './embedded/embedded-files.ts';
+export * as world from './embedded/world/index.ts';
 export * as graph from './engine/graph/index.ts';
 export * from './engine/optim/index.ts';
 export * from './engine/random/index.ts';

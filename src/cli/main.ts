@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { nearestName } from '../config/nearest-name.ts';
 import { version } from '../version.ts';
+import { addDemo } from './demo.ts';
 import { addEvaluate } from './evaluate.ts';
 import { describeFailure, exitCodes } from './failure.ts';
 import { addGenerate } from './generate.ts';
@@ -22,8 +23,9 @@ const program = new Command('proximal')
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage))
   .on('command:*', ([name = '']: string[]) => program.error(describeUnknown(name)));
 
-const commands = [addInit, addInspect, addGenerate, addSft, addReward, addTrain, addEvaluate];
-for (const addCommand of commands) addCommand(program);
+const models = [addInit, addInspect, addGenerate];
+const stages = [addSft, addReward, addTrain, addEvaluate];
+for (const addCommand of [addDemo, ...models, ...stages]) addCommand(program);
 
 function describeUnknown(name: string): string {
   const nearest = nearestName(

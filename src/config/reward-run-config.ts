@@ -11,7 +11,7 @@ export const rewardOutputShape = { output: outputField('reward') };
 export const rewardDataShape = { ...stageDataShape, ...preferenceOptionsSchema.shape };
 
 /** All that the training of a reward model is told, as one flat list. */
-export const rewardRunConfigShape = {
+const rewardRunConfigShape = {
   ...rewardDataShape,
   ...rewardOutputShape,
   ...rewardConfigShape,

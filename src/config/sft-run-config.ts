@@ -17,7 +17,7 @@ export const sftOutputShape = {
 export const sftDataShape = { ...stageDataShape, ...completionOptionsSchema.shape };
 
 /** All that a run of supervised fine-tuning is told, as one flat list. */
-export const sftRunConfigShape = { ...sftDataShape, ...sftOutputShape, ...sftConfigShape };
+const sftRunConfigShape = { ...sftDataShape, ...sftOutputShape, ...sftConfigShape };
 
 export const sftRunConfigSchema = z.strictObject(sftRunConfigShape).superRefine(refineTemplate);
 

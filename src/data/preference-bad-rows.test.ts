@@ -165,7 +165,7 @@ describe('the report', () => {
       'Cannot read f line 2: it must hold pairs of texts with a prompt as f line 1, got pairs of texts without a prompt; put other rows in a file of their own',
       'Cannot read f line 3: it must have "rejected", got "prompt", "chosen"',
       expect.stringMatching(/^Cannot read f line 4: it must be JSON \(/),
-      'Cannot read f line 5: it must hold pairs of texts with a prompt as f line 1, got choices of texts with a prompt; put other rows in a file of their own',
+      'Cannot read f line 5: it must hold pairs of texts with a prompt as f line 1, got choices; put other rows in a file of their own',
       'Cannot read f line 6: it must be an object or a string, got number',
       'Cannot read f line 7: it must be UTF-8, got other bytes; convert it first (0xe4 is byte 3 of the line)',
     ]);

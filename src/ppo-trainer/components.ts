@@ -1,6 +1,7 @@
 import { AdvantageComputer, ValueAdder } from '../advantage/index.ts';
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
+import type { TrainingConfig } from '../config/training-config.ts';
 import { ExperienceBuffer } from '../experience-buffer/index.ts';
 import {
   type LoadedModel,
@@ -17,6 +18,7 @@ import {
 } from '../reward-kl/index.ts';
 import { TokenAttributor } from '../token-attribution/index.ts';
 import { ModelTrainer } from '../training/index.ts';
+import { Evaluator } from './evaluator.ts';
 import {
   copyAdapter,
   freshAdapter,
@@ -40,6 +42,8 @@ export interface Components {
   readonly advantageComputer: Pick<AdvantageComputer, 'computeAdvantages'>;
   readonly buffer: ExperienceBuffer;
   readonly modelTrainer: ModelTrainer;
+  /** Made anew for each run: it remembers the run's evaluations. */
+  readonly makeEvaluator: (training: TrainingConfig) => Evaluator;
 }
 
 export interface ComponentOptions {
@@ -70,6 +74,8 @@ export function makeComponents(
   const rewardModel = chooseRewardModel(config, model, options);
   const value = makeValue(config, model, rewardModel);
   const { temperature, klEstimator } = config;
+  const sources = rewardSources(options, rewardModel);
+  const rewardComputer = new RewardComputer({ config, sources });
   const made: Components = {
     config,
     model,
@@ -83,11 +89,20 @@ export function makeComponents(
       temperature,
       klEstimator,
     }),
-    rewardComputer: new RewardComputer({ config, sources: rewardSources(options, rewardModel) }),
+    rewardComputer,
     valueAdder: new ValueAdder(value),
     advantageComputer: new AdvantageComputer(config),
     buffer: new ExperienceBuffer({ seed: config.seed }),
     modelTrainer: new ModelTrainer({ config, policy, value }),
+    makeEvaluator: (training) =>
+      new Evaluator({
+        config: { ...config, ...training },
+        policy,
+        reference,
+        value,
+        scorer: (samples, context) => rewardComputer.score(samples, context),
+        shapeScores: (scored, samples) => rewardComputer.shapeScores(scored, samples),
+      }),
   };
   return { ...made, ...options.replace?.(made) };
 }

@@ -11,6 +11,7 @@ import {
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import type { PPOConfigOptions } from '../config/ppo-config.ts';
 import { RewardModel, type TokenBatch } from '../models/index.ts';
+import { ModelTrainer, PolicyLoss, type PolicyLossInput } from '../training/index.ts';
 import { PPOTrainer } from './ppo-trainer.ts';
 
 const short: PPOConfigOptions = { maxNewTokens: 4, batchSize: 3, loraR: 4, learningRate: 1e-2 };
@@ -127,6 +128,42 @@ describe('PPOTrainer.train()', () => {
     await expect(
       new PPOTrainer({ valueInit: 'reward' }, { model: tinyLoaded, rewards: countX }).components(),
     ).rejects.toThrow('valueInit "reward" needs a reward model over the same base, got none');
+  });
+
+  it('takes parts that replace its own: losses, advantages, an evaluator', async () => {
+    const seen: string[] = [];
+    const { results } = await trainTiny(
+      short,
+      { maxSteps: 1, validationPrompts: ['x'], stopOnCollapse: false },
+      {
+        replace: ({ config, policy, value, makeEvaluator }) => ({
+          modelTrainer: new ModelTrainer({
+            config,
+            policy,
+            value,
+            policyLoss: new (class extends PolicyLoss {
+              override evaluate(input: PolicyLossInput) {
+                seen.push('policy loss');
+                return super.evaluate(input);
+              }
+            })(config),
+          }),
+          advantageComputer: {
+            computeAdvantages: ({ rewards, offsets }) => {
+              seen.push('advantages');
+              const advantages = new Float32Array(offsets.at(-1)!).fill(1);
+              return { advantages, returns: rewards };
+            },
+          },
+          makeEvaluator: (training) => {
+            seen.push('evaluator');
+            return makeEvaluator(training);
+          },
+        }),
+      },
+    );
+    expect(results.reason).toBe('completed');
+    expect(new Set(seen)).toEqual(new Set(['policy loss', 'advantages', 'evaluator']));
   });
 
   it('takes scores of a reward model with terms of its own', async () => {

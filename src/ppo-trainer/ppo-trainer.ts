@@ -1,16 +1,11 @@
 import { join } from 'node:path';
 import { readAdapter } from '../base-setup/index.ts';
 import { type PPOConfig, type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
-import {
-  resolveTrainingConfig,
-  type TrainingConfig,
-  type TrainingConfigOptions,
-} from '../config/training-config.ts';
+import { resolveTrainingConfig, type TrainingConfigOptions } from '../config/training-config.ts';
 import { type LoadedModel, loadModel } from '../models/index.ts';
 import type { StepContext } from './collect-experience.ts';
 import { type ComponentOptions, type Components, makeComponents } from './components.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
-import { Evaluator } from './evaluator.ts';
 import type { TrainEvent } from './events.ts';
 import type { SaveCheckpoint } from './loop-checkpoints.ts';
 import { type PPOStepResult, ppoStep } from './ppo-step.ts';
@@ -85,7 +80,7 @@ export class PPOTrainer {
     };
     const loop = new TrainLoop({
       components,
-      evaluator: makeEvaluator(components, training),
+      evaluator: components.makeEvaluator(training),
       training,
       prompts: readPrompts(prompts, components, 'train'),
       validation: readPrompts(validationPrompts, components, 'validate'),
@@ -115,7 +110,7 @@ export class PPOTrainer {
   ): Promise<EvaluationReport> {
     const { signal, ...course } = options;
     const components = await this.components();
-    const evaluator = makeEvaluator(components, resolveTrainingConfig(course));
+    const evaluator = components.makeEvaluator(resolveTrainingConfig(course));
     const records = readPrompts(prompts, components, 'evaluate');
     return evaluator.evaluate(records, { step: 0, signal });
   }
@@ -157,18 +152,6 @@ export class PPOTrainer {
         : (await readAdapter(adapter, model.base.modules())).adapter;
     return makeComponents(this.config, model, { ...this.options, initialAdapter, warn });
   }
-}
-
-function makeEvaluator(components: Components, training: TrainingConfig): Evaluator {
-  const { config, policy, reference, value, rewardComputer } = components;
-  return new Evaluator({
-    config: { ...config, ...training },
-    policy,
-    reference,
-    value,
-    scorer: (samples, context) => rewardComputer.score(samples, context),
-    shapeScores: (scored, samples) => rewardComputer.shapeScores(scored, samples),
-  });
 }
 
 function withShortNames(result: LoopResult): TrainingResults {

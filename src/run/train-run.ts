@@ -13,6 +13,7 @@ import type { LoadedModel } from '../models/index.ts';
 import type { TrainEvent } from '../ppo-trainer/events.ts';
 import { PPOTrainer, type TrainingResults } from '../ppo-trainer/ppo-trainer.ts';
 import { type BestCheckpoint, findBestCheckpoint } from './best-checkpoint.ts';
+import { findPolicy } from './evaluate-policy.ts';
 import { describeDropped, loadRunPrompts } from './load-run-prompts.ts';
 import { MetricSink } from './metric-sink.ts';
 import { type FirstAndLast, readFirstAndLast } from './read-evaluations.ts';
@@ -108,7 +109,9 @@ async function prepare(config: CompleteConfig, context: TrainRunOptions): Promis
   const prompts = await loadRunPrompts(config, { tokenizer, contextLength });
   signal?.throwIfAborted();
   const rewards = await loadRewards(config, { model, modules });
-  return { trainer: new PPOTrainer(pick(config, ppoConfigShape), { model, ...rewards }), prompts };
+  const { adapter, ...ppo } = pick(config, ppoConfigShape);
+  const start = adapter === undefined ? {} : { adapter: await findPolicy(adapter) };
+  return { trainer: new PPOTrainer({ ...ppo, ...start }, { model, ...rewards }), prompts };
 }
 
 async function train(

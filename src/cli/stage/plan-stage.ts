@@ -40,7 +40,7 @@ export interface StagePlan {
 export type PlannedConfig = StageConfig & AnyRunConfig;
 
 /** What a stage's data hold, and which of the model's parts it needs. */
-export interface PlannedData extends Pick<StagePlan, 'unit' | 'warnings'> {
+interface PlannedData extends Pick<StagePlan, 'unit' | 'warnings'> {
   /** Tokens of each text or pair. */
   readonly trainLengths: readonly number[];
   readonly validationLengths: readonly number[];

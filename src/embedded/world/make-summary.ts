@@ -1,0 +1,123 @@
+import type { RandomStream } from '../../engine/random/index.ts';
+import { choose, happens } from './choose.ts';
+import { fillTemplate, type Slots } from './fill-template.ts';
+import { slotsOf } from './make-post.ts';
+import { keyOf, type Phrase, type PhraseType } from './phrase.ts';
+import { type FactKind, factKinds, type Post } from './post.ts';
+import { lexicon, readPieces } from './read-pieces.ts';
+import { type Scenario, scenarios } from './scenario.ts';
+import * as templates from './summary-templates.ts';
+
+/** How good a summary is meant to be: all facts in few words; facts told again among what nobody
+ *  needs; one to three facts left out; one or two facts wrong. */
+export type SummaryKind = 'good' | 'rambling' | 'missing' | 'invented';
+
+export interface SummaryOptions {
+  readonly kind: SummaryKind;
+  readonly random: RandomStream;
+}
+
+/** Writes a summary of a post; a model's response is a space and then the summary.
+ *  @example good  →  'My sister Anna broke my phone last Friday and I lost $40. Should I move out?' */
+export function makeSummary(post: Post, { kind, random }: SummaryOptions): string {
+  return makers[kind](post, random);
+}
+
+/** How often each kind stands in demonstrations: an SFT model becomes fluent but mediocre. */
+export const demonstrationMix: Readonly<Record<SummaryKind, number>> = {
+  good: 0.15,
+  rambling: 0.35,
+  missing: 0.3,
+  invented: 0.2,
+};
+
+/** A summary for SFT, of a kind drawn from the mix. */
+export function makeDemonstration(
+  post: Post,
+  {
+    random,
+    mix = demonstrationMix,
+  }: { random: RandomStream; mix?: Readonly<Partial<Record<SummaryKind, number>>> },
+): string {
+  const entries = Object.entries(mix) as [SummaryKind, number][];
+  let rest = random.next() * entries.reduce((sum, [, share]) => sum + share, 0);
+  const drawn = entries.find(([, share]) => {
+    rest -= share;
+    return rest < 0;
+  });
+  const [kind] = drawn ?? entries.at(-1)!;
+  return makeSummary(post, { kind, random });
+}
+
+const makers: Readonly<Record<SummaryKind, (post: Post, random: RandomStream) => string>> = {
+  good: (post, random) => writeSentences(post, { slots: slotsOf(post.facts), random }).join(' '),
+  rambling: ramble,
+  missing: (post, random) => {
+    const dropped = random.shuffle(factKinds).slice(0, 1 + random.integer(3));
+    const kept = post.facts.filter(({ kind }) => !dropped.includes(kind));
+    return writeSentences(post, { slots: slotsOf(kept), random }).join(' ');
+  },
+  invented: (post, random) => {
+    const wrong = random.shuffle(factKinds).slice(0, 1 + random.integer(2));
+    const slots: Record<string, string> = { ...slotsOf(post.facts) };
+    for (const kind of wrong) slots[kind] = inventFact(post, { kind, random });
+    return writeSentences(post, { slots, random }).join(' ');
+  },
+};
+
+/** One or two sentences more than needed, anywhere after the first. */
+function ramble(post: Post, random: RandomStream): string {
+  const slots = slotsOf(post.facts);
+  const fillers = templates.fillers.map((template) => fillTemplate(template, slots));
+  const [first, ...rest] = writeSentences(post, { slots, random });
+  const count = happens(0.4, random) ? 2 : 1;
+  const more = random.shuffle([...fillers, ...post.distractors]).slice(0, count);
+  return [first, ...random.shuffle([...rest, ...more])].join(' ');
+}
+
+/** One sentence of what happened and one of the decision, in this order or the other; facts that
+ *  are not in the slots are left out. */
+function writeSentences(
+  post: Post,
+  { slots, random }: { slots: Slots; random: RandomStream },
+): [string, ...string[]] {
+  const { who = templates.someone, when = '', measure, event, decision } = slots;
+  const { clauses } = scenarioOf(post).measure;
+  const clause =
+    measure === undefined ? '' : choose(clauses, random).replace('{measure}', () => measure);
+  const tellings = event === undefined ? templates.vagueTellings : templates.tellings;
+  const asks = decision === undefined ? templates.vagueAsks : templates.asks;
+  const telling = fillTemplate(choose(tellings, random), { ...slots, who, when, clause });
+  const ask = fillTemplate(choose(asks, random), slots);
+  return happens(0.25, random) ? [ask, telling] : [telling, ask];
+}
+
+/** Another value of the same kind, half of the time one that the post tells of someone else. */
+function inventFact(
+  post: Post,
+  { kind, random }: { kind: FactKind; random: RandomStream },
+): string {
+  const { phrases } = post.facts.find((fact) => fact.kind === kind)!;
+  const isKey = new Set(phrases.map(keyOf));
+  const options = candidates(scenarioOf(post), kind).filter((one) => !isKey.has(keyOf(one)));
+  const told = readPieces(post.distractors.join(' ')).map(({ phrase }) => phrase && keyOf(phrase));
+  const near = options.filter((one) => told.includes(keyOf(one)));
+  const phrase = choose(near.length > 0 && happens(0.5, random) ? near : options, random);
+  return kind === 'who' ? `my ${phrase.forms[0]}` : phrase.forms[0]!;
+}
+
+/** What a fact of a kind can say. */
+function candidates({ events, decisions, measure }: Scenario, kind: FactKind): readonly Phrase[] {
+  if (kind === 'event') return events;
+  if (kind === 'decision') return decisions;
+  const types: Record<typeof kind, PhraseType> = {
+    who: 'relation',
+    when: 'time',
+    measure: measure.type,
+  };
+  return lexicon[types[kind]];
+}
+
+function scenarioOf({ scenario }: Post): Scenario {
+  return scenarios.find(({ subreddit }) => subreddit === scenario)!;
+}

@@ -1,0 +1,139 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { readAdapter } from '../../base-setup/index.ts';
+import type { RunConfigOptions } from '../../config/run-config.ts';
+import { embeddedFolder } from '../../embedded/embedded-files.ts';
+import { makeSplitPost, type Split } from '../../embedded/world/index.ts';
+import { type LoadedModel, loadModel, PolicyModel } from '../../models/index.ts';
+import type { Performance } from '../../ppo-trainer/evaluation-report.ts';
+import type { TrainEvent } from '../../ppo-trainer/events.ts';
+import { trainRun } from '../train-run.ts';
+import { type DemoReward, trainDemoReward } from './demo-reward.ts';
+import {
+  compareGold,
+  type GoldComparison,
+  type GoldSample,
+  scoreSummaries,
+} from './gold-evaluation.ts';
+
+export type DemoStage = 'reward' | 'ppo' | 'gold';
+
+export interface DemoOptions {
+  readonly output: string;
+  /** 0 by default. */
+  readonly seed?: number | undefined;
+  /** β of PPO; the demo's own by default. */
+  readonly klCoef?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onStage?: ((stage: DemoStage) => void) | undefined;
+  readonly onEvent?: ((stage: DemoStage, event: TrainEvent) => void | Promise<void>) | undefined;
+}
+
+/** What came of the whole road. */
+export interface DemoResult {
+  readonly reward: DemoReward;
+  readonly gold: GoldComparison;
+  /** The reward model's own view, before and after. */
+  readonly first: Performance;
+  readonly last: Performance;
+  readonly samples: readonly { before: GoldSample; after: GoldSample }[];
+  readonly seconds: number;
+  readonly folder: string;
+}
+
+const MAX_NEW_TOKENS = 48;
+const GOLD_POSTS = 200;
+
+/** The whole road on the embedded model: a reward model from its preferences, PPO on it, and a look
+ *  with the gold scorer, which training never sees. */
+export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  const { seed = 0, signal, onStage, onEvent } = options;
+  const started = performance.now();
+  const output = resolve(options.output);
+  const model = await loadModel(embeddedFolder);
+  mkdirSync(output, { recursive: true });
+  onStage?.('reward');
+  const reward = await trainDemoReward(model, {
+    seed,
+    folder: join(output, 'reward-model'),
+    maxNewTokens: MAX_NEW_TOKENS,
+    signal,
+    onEvent: (event) => onEvent?.('reward', event),
+  });
+  signal?.throwIfAborted();
+  onStage?.('ppo');
+  const run = await trainRun(writeConfig(output, { seed, klCoef: options.klCoef }), {
+    signal,
+    loadModel: async () => model,
+    onEvent: (event) => onEvent?.('ppo', event),
+  });
+  signal?.throwIfAborted();
+  onStage?.('gold');
+  const [before, after] = await scoreBoth(model, { seed, adapter: run.modelFolder!, signal });
+  const { first, last } = run.evaluations!;
+  await model.base.dispose();
+  return {
+    reward,
+    gold: compareGold(before, after),
+    first: first.performance,
+    last: last.performance,
+    samples: before.slice(0, 3).map((sample, i) => ({ before: sample, after: after[i]! })),
+    seconds: (performance.now() - started) / 1000,
+    folder: output,
+  };
+}
+
+/** Writes the prompts and gives the config of the PPO run. */
+function writeConfig(
+  output: string,
+  { seed, klCoef = 0.05 }: { seed: number; klCoef?: number | undefined },
+) {
+  const write = (name: string, split: Split, { from, count }: { from: number; count: number }) => {
+    const posts = Array.from({ length: count }, (_, i) =>
+      makeSplitPost(split, { seed, number: from + i }),
+    );
+    const file = join(output, name);
+    writeFileSync(file, posts.map(({ text }) => `${JSON.stringify({ prompt: text })}\n`).join(''));
+    return file;
+  };
+  return {
+    modelName: embeddedFolder,
+    prompts: write('prompts.jsonl', 'ppo', { from: 0, count: 1600 }),
+    validationFile: write('validation.jsonl', 'validation', { from: GOLD_POSTS, count: 32 }),
+    reward: [`model:${join(output, 'reward-model')}`],
+    output: join(output, 'ppo'),
+    seed,
+    klCoef,
+    maxNewTokens: MAX_NEW_TOKENS,
+    batchSize: 32,
+    rolloutBatchSize: 32,
+    ppoEpochs: 2,
+    miniBatchSize: 16,
+    learningRate: 1e-3,
+    valueLearningRate: 2e-3,
+    missingEosPenalty: 1,
+    gamma: 1,
+    loraTargets: ['all-linear'],
+    numEpochs: 1,
+    maxSteps: 40,
+    evalInterval: 20,
+    evalBestOf: 2,
+    saveInterval: 0,
+    stopOnCollapse: false,
+  } satisfies RunConfigOptions;
+}
+
+async function scoreBoth(
+  { base, tokenizer }: LoadedModel,
+  { seed, adapter, signal }: { seed: number; adapter: string; signal: AbortSignal | undefined },
+): Promise<[GoldSample[], GoldSample[]]> {
+  const options = { seed, count: GOLD_POSTS, maxNewTokens: MAX_NEW_TOKENS, signal };
+  const reference = new PolicyModel({ base, tokenizer, batchSize: 32 });
+  const before = await scoreSummaries(reference, options);
+  await reference.dispose();
+  const trained = await readAdapter(adapter, base.modules());
+  const policy = new PolicyModel({ base, tokenizer, batchSize: 32, adapter: trained.adapter });
+  const after = await scoreSummaries(policy, options);
+  await policy.dispose();
+  return [before, after];
+}

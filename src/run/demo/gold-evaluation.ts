@@ -1,0 +1,65 @@
+import { goldScore, makeSplitPost } from '../../embedded/world/index.ts';
+import type { PolicyModel } from '../../models/index.ts';
+import { mean, standardDeviation, winRate } from '../../ppo-trainer/text-measures.ts';
+
+/** A summary and what the gold scorer gives it. */
+export interface GoldSample {
+  readonly post: string;
+  readonly summary: string;
+  readonly score: number;
+}
+
+export interface GoldOptions {
+  readonly seed: number;
+  readonly count: number;
+  readonly maxNewTokens: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One sampled summary of each of some held-out posts, scored by the gold scorer. */
+export async function scoreSummaries(
+  policy: PolicyModel,
+  { seed, count, maxNewTokens, signal }: GoldOptions,
+): Promise<GoldSample[]> {
+  const posts = Array.from({ length: count }, (_, number) =>
+    makeSplitPost('validation', { seed, number }),
+  );
+  const texts = await policy.generate(
+    posts.map(({ text }) => text),
+    { maxNewTokens, seed, streamKey: ['gold'], ...(signal && { signal }) },
+  );
+  return posts.map((post, i) => {
+    const { text, finishReason } = texts[i]!;
+    const { score } = goldScore(post, text, { finished: finishReason === 'stop' });
+    return { post: post.text, summary: text.trim(), score };
+  });
+}
+
+/** How two sets of summaries of the same posts compare. */
+export interface GoldComparison {
+  readonly before: number;
+  readonly after: number;
+  /** Part of the posts whose later summary scores higher; a tie counts ½. */
+  readonly winRate: number;
+  /** 95 % interval of the mean difference. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** d̄ ± 1.96·s/√n over posts, with d = after − before.
+ *  @example before [0, 0, 1], after [1, 1, 1]  →  d̄ = ⅔, s = 0.5774, interval 0.0133 … 1.3200, wins (1 + 1 + ½)/3 */
+export function compareGold(
+  before: readonly Pick<GoldSample, 'score'>[],
+  after: readonly Pick<GoldSample, 'score'>[],
+): GoldComparison {
+  const [old, now] = [before.map(({ score }) => score), after.map(({ score }) => score)];
+  const d = now.map((score, i) => score - old[i]!);
+  const half = (1.96 * standardDeviation(d)) / Math.sqrt(d.length);
+  return {
+    before: mean(old),
+    after: mean(now),
+    winRate: winRate(now, old),
+    low: mean(d) - half,
+    high: mean(d) + half,
+  };
+}

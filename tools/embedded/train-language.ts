@@ -1,0 +1,134 @@
+import {
+  makeDemonstration,
+  makeSplitPost,
+  type Split,
+  type SummaryKind,
+} from '../../src/embedded/world/index.ts';
+import { randomStream } from '../../src/engine/random/index.ts';
+import type { LoadedModel } from '../../src/models/index.ts';
+import type { TrainEvent } from '../../src/ppo-trainer/index.ts';
+import { SFTTrainer } from '../../src/stages/index.ts';
+import type { LearnedText } from '../../src/training/index.ts';
+
+export interface LanguageOptions {
+  readonly seed: number;
+  /** Optimiser steps of 64 texts. */
+  readonly steps: number;
+}
+
+const BATCH = 64;
+/** Posts before this one are for the language. */
+const FACTS_FROM = 100_000;
+
+/** Teaches a fresh model the language: every token of posts with a good summary each. */
+export async function pretrain(
+  model: LoadedModel,
+  { seed, steps }: LanguageOptions,
+): Promise<void> {
+  const texts = readTexts(model, {
+    split: 'pretraining',
+    seed,
+    count: steps * BATCH,
+    mix: { good: 1 },
+  });
+  await train(model, texts, { seed, steps, learningRate: 3e-3, warmupSteps: 40, name: 'language' });
+}
+
+/** Teaches it to find the facts of a post: good summaries, their tokens alone. */
+export async function learnFacts(
+  model: LoadedModel,
+  { seed, steps }: LanguageOptions,
+): Promise<void> {
+  const [first, count] = [FACTS_FROM, steps * BATCH];
+  const texts = readTexts(model, {
+    split: 'pretraining',
+    seed,
+    first,
+    count,
+    mix: { good: 1 },
+    completionsOnly: true,
+  });
+  await train(model, texts, { seed, steps, learningRate: 3e-3, warmupSteps: 40, name: 'facts' });
+}
+
+/** Teaches it to write summaries as mediocre as the demonstrations: their tokens alone. */
+export async function fineTune(
+  model: LoadedModel,
+  { seed, steps }: LanguageOptions,
+): Promise<void> {
+  const texts = readTexts(model, {
+    split: 'sft',
+    seed,
+    count: steps * BATCH,
+    completionsOnly: true,
+  });
+  await train(model, texts, { seed, steps, learningRate: 5e-4, warmupSteps: 10, name: 'SFT' });
+}
+
+interface ReadOptions {
+  readonly split: Split;
+  readonly seed: number;
+  /** Number of the first post; 0 by default. */
+  readonly first?: number;
+  readonly count: number;
+  /** How often each kind of summary comes; that of the demonstrations by default. */
+  readonly mix?: Partial<Record<SummaryKind, number>>;
+  readonly completionsOnly?: boolean;
+}
+
+function readTexts({ tokenizer }: LoadedModel, options: ReadOptions): LearnedText[] {
+  const { split, seed, first: from = 0, count, mix, completionsOnly = false } = options;
+  return Array.from({ length: count }, (_, i) => {
+    const number = from + i;
+    const post = makeSplitPost(split, { seed, number });
+    const random = randomStream(seed, 'demonstration', split, number);
+    const prompt = tokenizer.encode(post.text);
+    const summary = tokenizer.encode(
+      ` ${makeDemonstration(post, { random, ...(mix && { mix }) })}`,
+    );
+    const tokens = Int32Array.of(...prompt, ...summary, tokenizer.eosIds[0]!);
+    const first = completionsOnly ? prompt.length : 1;
+    return {
+      tokens,
+      learned: Int32Array.from({ length: tokens.length - first }, (_, t) => first + t),
+    };
+  });
+}
+
+interface TrainOptions extends LanguageOptions {
+  readonly learningRate: number;
+  readonly warmupSteps: number;
+  readonly name: string;
+}
+
+async function train(
+  model: LoadedModel,
+  texts: readonly LearnedText[],
+  { seed, steps, learningRate, warmupSteps, name }: TrainOptions,
+): Promise<void> {
+  const held = texts.slice(0, BATCH);
+  const trainer = new SFTTrainer(
+    {
+      fullParameters: true,
+      learningRate,
+      warmupSteps,
+      batchSize: BATCH,
+      maxSteps: steps,
+      weightDecay: 0.01,
+      maxTokensAtOnce: 3400,
+      evalInterval: 0,
+      seed,
+    },
+    { model },
+  );
+  const started = performance.now();
+  const onEvent = (event: TrainEvent) => {
+    if (event.type !== 'step' || event.step % 20 !== 0) return;
+    const minutes = (performance.now() - started) / 60_000;
+    const loss = event.metrics['train/loss']!.toFixed(3);
+    console.log(`${name} ${event.step}/${steps}  loss ${loss}  ${minutes.toFixed(1)} min`);
+  };
+  await trainer.train(texts.slice(BATCH), { onEvent });
+  const { loss, perplexity } = await trainer.evaluate(held);
+  console.log(`${name}: held-out loss ${loss.toFixed(3)}, perplexity ${perplexity.toFixed(2)}`);
+}
