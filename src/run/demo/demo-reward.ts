@@ -55,12 +55,12 @@ export async function trainDemoReward(
 function rewardConfig(seed: number) {
   return {
     seed,
-    numEpochs: 3,
+    numEpochs: 2,
     batchSize: 32,
-    learningRate: 2e-3,
+    learningRate: 5e-3,
     warmupSteps: 5,
     loraTargets: ['all-linear'],
-    loraDropout: 0.05,
+    loraDropout: 0,
     evalInterval: 0,
     maxTokensAtOnce: 4096,
   };
