@@ -25,7 +25,7 @@ export function formatDemo(
   return [
     `${bold('Result', output)}, in ${formatSeconds(result.seconds)}\n${numbers}`,
     [
-      `Gold score rose by ${(gold.after - gold.before).toFixed(3)} (95 % sure: ${gold.low.toFixed(3)} to ${gold.high.toFixed(3)}).`,
+      `The gold score ${gold.after < gold.before ? 'fell' : 'rose'}: the difference is ${gold.low.toFixed(3)} to ${gold.high.toFixed(3)}, 95 % sure.`,
       `After PPO, ${percent(gold.winRate)} of the summaries are better than before.`,
       `The reward model is right on ${percent(reward.accuracy)} of ${reward.heldOut} unseen pairs; a guess by length on ${percent(reward.lengthAccuracy)}.`,
     ].join('\n'),

@@ -11,6 +11,7 @@ export interface DemoRewardOptions {
   /** Where the reward model goes. */
   readonly folder: string;
   readonly maxNewTokens: number;
+  readonly short: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly onEvent: (event: TrainEvent) => void | Promise<void>;
 }
@@ -29,7 +30,7 @@ const REFERENCE_POSTS = 64;
 /** Trains a reward model on the embedded preferences and normalises it on the model's own samples. */
 export async function trainDemoReward(
   model: LoadedModel,
-  { seed, folder, maxNewTokens, signal, onEvent }: DemoRewardOptions,
+  { seed, folder, maxNewTokens, short, signal, onEvent }: DemoRewardOptions,
 ): Promise<DemoReward> {
   const { tokenizer } = model;
   const { train, validation } = await loadPreferences(embeddedPreferences, tokenizer, {
@@ -38,7 +39,10 @@ export async function trainDemoReward(
   });
   const pairsOf = (groups: typeof train) => groups.flatMap(({ pairs }) => pairs);
   const [learned, heldOut] = [pairsOf(train), pairsOf(validation)];
-  const trainer = new RewardTrainer(rewardConfig(seed), { model });
+  const trainer = new RewardTrainer(
+    { ...rewardConfig(seed), ...(short && { maxSteps: 2 }) },
+    { model },
+  );
   const texts = heldOut.map(toTexts);
   await trainer.train(learned.map(toTexts), { validation: texts, signal, onEvent });
   await trainer.normalize(await sampleTexts(model, { seed, maxNewTokens }));

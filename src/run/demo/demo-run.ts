@@ -12,6 +12,7 @@ import { type DemoReward, trainDemoReward } from './demo-reward.ts';
 import {
   compareGold,
   type GoldComparison,
+  type GoldOptions,
   type GoldSample,
   scoreSummaries,
 } from './gold-evaluation.ts';
@@ -24,6 +25,8 @@ export interface DemoOptions {
   readonly seed?: number | undefined;
   /** β of PPO; the demo's own by default. */
   readonly klCoef?: number | undefined;
+  /** Fewer steps and posts, for a trial. */
+  readonly short?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onStage?: ((stage: DemoStage) => void) | undefined;
   readonly onEvent?: ((stage: DemoStage, event: TrainEvent) => void | Promise<void>) | undefined;
@@ -47,7 +50,7 @@ const GOLD_POSTS = 200;
 /** The whole road on the embedded model: a reward model from its preferences, PPO on it, and a look
  *  with the gold scorer, which training never sees. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const { seed = 0, signal, onStage, onEvent } = options;
+  const { seed = 0, short = false, signal, onStage, onEvent } = options;
   const started = performance.now();
   const output = resolve(options.output);
   const model = await loadModel(embeddedFolder);
@@ -57,19 +60,25 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     seed,
     folder: join(output, 'reward-model'),
     maxNewTokens: MAX_NEW_TOKENS,
+    short,
     signal,
     onEvent: (event) => onEvent?.('reward', event),
   });
   signal?.throwIfAborted();
   onStage?.('ppo');
-  const run = await trainRun(writeConfig(output, { seed, klCoef: options.klCoef }), {
+  const run = await trainRun(writeConfig(output, { seed, short, klCoef: options.klCoef }), {
     signal,
     loadModel: async () => model,
     onEvent: (event) => onEvent?.('ppo', event),
   });
   signal?.throwIfAborted();
   onStage?.('gold');
-  const [before, after] = await scoreBoth(model, { seed, adapter: run.modelFolder!, signal });
+  const [before, after] = await scoreBoth(model, {
+    seed,
+    count: short ? 8 : GOLD_POSTS,
+    adapter: run.modelFolder!,
+    signal,
+  });
   const { first, last } = run.evaluations!;
   await model.base.dispose();
   return {
@@ -86,8 +95,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
 /** Writes the prompts and gives the config of the PPO run. */
 function writeConfig(
   output: string,
-  { seed, klCoef = 0.05 }: { seed: number; klCoef?: number | undefined },
+  options: { seed: number; short: boolean; klCoef?: number | undefined },
 ) {
+  const { seed, short, klCoef = 0.05 } = options;
   const write = (name: string, split: Split, { from, count }: { from: number; count: number }) => {
     const posts = Array.from({ length: count }, (_, i) =>
       makeSplitPost(split, { seed, number: from + i }),
@@ -115,7 +125,7 @@ function writeConfig(
     gamma: 1,
     loraTargets: ['all-linear'],
     numEpochs: 1,
-    maxSteps: 40,
+    maxSteps: short ? 2 : 40,
     evalInterval: 20,
     evalBestOf: 2,
     saveInterval: 0,
@@ -125,9 +135,9 @@ function writeConfig(
 
 async function scoreBoth(
   { base, tokenizer }: LoadedModel,
-  { seed, adapter, signal }: { seed: number; adapter: string; signal: AbortSignal | undefined },
+  { adapter, ...gold }: Omit<GoldOptions, 'maxNewTokens'> & { readonly adapter: string },
 ): Promise<[GoldSample[], GoldSample[]]> {
-  const options = { seed, count: GOLD_POSTS, maxNewTokens: MAX_NEW_TOKENS, signal };
+  const options = { ...gold, maxNewTokens: MAX_NEW_TOKENS };
   const reference = new PolicyModel({ base, tokenizer, batchSize: 32 });
   const before = await scoreSummaries(reference, options);
   await reference.dispose();

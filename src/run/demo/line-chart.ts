@@ -66,5 +66,5 @@ function round(value: number): number {
 }
 
 function show(value: number): string {
-  return String(Number(value.toPrecision(3)));
+  return String(Number(value.toFixed(Math.abs(value) < 100 ? 2 : 0)));
 }
