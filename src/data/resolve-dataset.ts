@@ -1,12 +1,11 @@
-import { downloadBlob } from '../base-setup/hub/download-blob.ts';
-import type { HubFile } from '../base-setup/hub/hub-client.ts';
+import { downloadFiles } from '../base-setup/hub/download-files.ts';
 import {
   type HubOptions,
   type HubSettings,
   readHubSettings,
 } from '../base-setup/hub/hub-settings.ts';
 import { type DownloadProgress, HubError } from '../base-setup/hub/index.ts';
-import { isThere, sizeIfThere } from '../base-setup/hub/model-cache.ts';
+import { isThere } from '../base-setup/hub/repo-cache.ts';
 import type { DataFile } from './data-row.ts';
 import { DatasetCache } from './dataset-cache.ts';
 import { DatasetClient } from './dataset-client.ts';
@@ -67,43 +66,6 @@ async function download({ dataset, ...wanted }: WantedSplit): Promise<DataFile[]
   // Last, so that the revision means the files it meant before until all new ones are there.
   await cache.writeRef(dataset.revision, commit);
   return toDataFiles(names, { ...wanted, dataset, commit });
-}
-
-async function downloadFiles(
-  files: readonly HubFile[],
-  target: Omit<WantedSplit, 'dataset'> & {
-    readonly client: DatasetClient;
-    readonly commit: string;
-    readonly id: string;
-  },
-): Promise<void> {
-  const { client, cache, commit, id, settings, onProgress } = target;
-  const totalBytesOfAll = files.reduce((sum, { size }) => sum + size, 0);
-  let bytesBefore = 0;
-  for (const file of files) {
-    const { name, size, hash } = file;
-    const path = cache.blobPath(hash);
-    const onBytes = (receivedBytes: number) =>
-      onProgress?.({
-        file: name,
-        receivedBytes,
-        totalBytes: size,
-        receivedBytesOfAll: bytesBefore + receivedBytes,
-        totalBytesOfAll,
-      });
-    if ((await sizeIfThere(path)) !== size) {
-      await downloadBlob(file, {
-        client,
-        id,
-        commit,
-        path,
-        timeoutMs: settings.timeoutMs,
-        onBytes,
-      });
-    }
-    await cache.linkBlob(hash, { commit, name });
-    bytesBefore += size;
-  }
 }
 
 async function findCached(wanted: WantedSplit): Promise<DataFile[]> {

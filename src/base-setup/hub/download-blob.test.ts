@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hashOf, modelId } from '../../../test/helpers/hub-server.ts';
 import { messageOf, readWeights, useHub, weights } from '../../../test/helpers/hub-setup.ts';
-import type { DownloadProgress } from './download-model.ts';
+import type { DownloadProgress } from './download-files.ts';
 import { resolveModel } from './resolve-model.ts';
 
 const setup = useHub();

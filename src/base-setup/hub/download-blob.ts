@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { HubClient, HubFile } from './hub-client.ts';
 import { HubError } from './hub-error.ts';
-import { sizeIfThere } from './model-cache.ts';
+import { sizeIfThere } from './repo-cache.ts';
 
 export interface BlobDownload {
   readonly client: HubClient;

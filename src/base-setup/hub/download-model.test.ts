@@ -11,7 +11,7 @@ import {
   wantedNames,
   weights,
 } from '../../../test/helpers/hub-setup.ts';
-import type { DownloadProgress } from './download-model.ts';
+import type { DownloadProgress } from './download-files.ts';
 import { resolveModel } from './resolve-model.ts';
 
 const setup = useHub();

@@ -1,3 +1,3 @@
-export type { DownloadProgress } from './download-model.ts';
+export type { DownloadProgress } from './download-files.ts';
 export { HubError, type HubFailure } from './hub-error.ts';
 export { type ResolveModelOptions, resolveModel } from './resolve-model.ts';

@@ -1,10 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type DownloadProgress, downloadModel, type HubModel } from './download-model.ts';
+import type { DownloadProgress } from './download-files.ts';
+import { downloadModel, type HubModel } from './download-model.ts';
 import { HubError } from './hub-error.ts';
 import { type HubOptions, readHubSettings } from './hub-settings.ts';
-import { isThere, ModelCache, type Snapshot } from './model-cache.ts';
+import { ModelCache, type Snapshot } from './model-cache.ts';
 import { checkModelId, checkRevision } from './model-id.ts';
+import { isThere } from './repo-cache.ts';
 
 export interface ResolveModelOptions extends HubOptions {
   /** Branch, tag or commit on the hub; `main` by default. */
