@@ -15,7 +15,7 @@ export const runOwnShape = {
     .array(name)
     .default([])
     .describe(
-      'Where scores come from: reward.ts, http://server/score, human:scores.jsonl, model:folder, or one of the library such as brevity:target=20; with =0.5 at the end, its weight; may be given again',
+      'Where scores come from: reward.ts, http://server/score, human:scores.jsonl or model:folder, with =0.5 at the end as weight; or one of the library, such as brevity:target=20,weight=0.5; may be given again',
     ),
   rewardTimeout: z
     .number()
