@@ -1,5 +1,5 @@
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
-import type { LoraConfig } from '../base-setup/lora/lora-config.ts';
+import { loraOf } from '../base-setup/lora/lora-of-config.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import {
@@ -16,14 +16,7 @@ export type RewardModelClass = new (options: RewardModelOptions) => RewardModel;
 
 /** An adapter of the config's shape that changes nothing yet. Each role has random numbers of its own. */
 export function freshAdapter(config: PPOConfig, { base }: LoadedModel, role: string): LoraAdapter {
-  const { loraR, loraAlpha, loraDropout, loraTargets, seed } = config;
-  const lora: LoraConfig = {
-    r: loraR,
-    lora_alpha: loraAlpha,
-    lora_dropout: loraDropout,
-    target_modules: loraTargets.includes('all-linear') ? 'all-linear' : loraTargets,
-  };
-  return LoraAdapter.create(lora, base.modules(), `${seed} ${role}`);
+  return LoraAdapter.create(loraOf(config), base.modules(), `${config.seed} ${role}`);
 }
 
 /** The reward model that was given; one with a random head where nothing else gives rewards. */

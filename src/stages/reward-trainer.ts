@@ -1,4 +1,5 @@
 import { LoraAdapter } from '../base-setup/index.ts';
+import { loraOf } from '../base-setup/lora/lora-of-config.ts';
 import {
   type RewardConfig,
   type RewardConfigOptions,
@@ -19,7 +20,7 @@ import { pairMetrics } from './pair-metrics.ts';
 import { RewardTask } from './reward-task.ts';
 import type { PreferenceTexts, RewardTexts } from './reward-texts.ts';
 import { type Stage, StageLoop, type StageOptions, type StageResults } from './stage-loop.ts';
-import { loraOf, parameterGroups } from './trained-parameters.ts';
+import { parameterGroups } from './trained-parameters.ts';
 
 export interface RewardTrainOptions extends StageOptions {
   /** What is not learned from. */

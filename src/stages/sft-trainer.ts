@@ -1,4 +1,5 @@
 import { LoraAdapter, writeAdapter } from '../base-setup/index.ts';
+import { loraOf } from '../base-setup/lora/lora-of-config.ts';
 import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
@@ -6,7 +7,7 @@ import { type LoadedModel, loadModel, PackedBatch, saveModel } from '../models/i
 import { groupByTokens } from '../models/token-batch.ts';
 import { LanguagePass, type LearnedText, learnedRows, RoleOptimizer } from '../training/index.ts';
 import { type Stage, StageLoop, type StageOptions, type StageResults } from './stage-loop.ts';
-import { loraOf, parameterGroups } from './trained-parameters.ts';
+import { parameterGroups } from './trained-parameters.ts';
 
 export interface SFTTrainOptions extends StageOptions {
   /** Texts that are not learned from. */

@@ -1,5 +1,6 @@
 import type { SaveList } from '../../engine/graph/index.ts';
 import type { RolloutPrecision } from '../../generation/decode-weights.ts';
+import { LOGITS_AT_ONCE } from '../../models/decoder/base-model.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
 import { layerActivationBytes } from './activation-bytes.ts';
 import { engineBytes } from './engine-bytes.ts';
@@ -44,8 +45,6 @@ export interface MemoryEstimate {
 /** The documents' batch of 4, with prompt and response of 256 tokens together. */
 const batch = { batch: 4, length: 256 } as const;
 const tokens = batch.batch * batch.length;
-/** The base computes the logits of at most this many tokens × vocabulary at once. */
-const LOGITS_AT_ONCE = 2 ** 24;
 
 /** Estimates the memory of PPO with the documents' adapters. */
 export function estimateMemory(

@@ -41,7 +41,7 @@ export function countParameters(architecture: Architecture): ParameterCounts {
 }
 
 /** r · (in + out) of each target, in every layer. */
-function countAdapter(architecture: Architecture, lora: LoraConfig): number {
+export function countAdapter(architecture: Architecture, lora: LoraConfig): number {
   const targets = [...layerParts(architecture).modules].filter(([name]) => isTarget(name, lora));
   const perLayer = sum(targets.map(([, [out, inner]]) => lora.r * (out + inner)));
   return architecture.config.num_hidden_layers * perLayer;

@@ -1,15 +1,18 @@
 import { resolve } from 'node:path';
+import { loraOf } from '../../base-setup/lora/lora-of-config.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
 import type { AnyRunConfig } from '../../config/run-kind.ts';
 import type { StageConfig } from '../../config/stage-config.ts';
 import { PromptOrder } from '../../data/index.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
 import { readConfig } from '../../models/decoder/load-base.ts';
-import { loraOf } from '../../stages/trained-parameters.ts';
-import { countParameters, type ParameterCounts } from '../inspect/parameter-counts.ts';
+import {
+  countAdapter,
+  countParameters,
+  type ParameterCounts,
+} from '../inspect/parameter-counts.ts';
 import { resolveWithProgress } from '../resolve-with-progress.ts';
 import { measureMatmul } from '../train/matmul-speed.ts';
-import { countAdapter } from '../train/plan-memory.ts';
 import { stageMemory } from './stage-memory.ts';
 
 /** What a run of a stage would be. */

@@ -1,6 +1,7 @@
+import { loraOf } from '../../base-setup/lora/lora-of-config.ts';
 import type { StageConfig } from '../../config/stage-config.ts';
+import { LOGITS_AT_ONCE } from '../../models/decoder/base-model.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
-import { loraOf } from '../../stages/trained-parameters.ts';
 import { layerActivationBytes } from '../inspect/activation-bytes.ts';
 
 interface StageMemoryOptions {
@@ -14,9 +15,6 @@ interface StageMemoryOptions {
   readonly longest: number;
   readonly hasLogits: boolean;
 }
-
-/** The base computes the logits of at most this many tokens × vocabulary at once. */
-const LOGITS_AT_ONCE = 2 ** 24;
 
 /** Bytes that a stage holds, in float32: the base, what is trained with gradients and two moments,
  *  and the activations of what runs together. */

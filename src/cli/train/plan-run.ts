@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { loraOf } from '../../base-setup/lora/lora-of-config.ts';
 import { loadTokenizer } from '../../base-setup/tokenizer/index.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { type PromptDataset, PromptOrder } from '../../data/index.ts';
@@ -7,10 +8,14 @@ import { readConfig } from '../../models/decoder/load-base.ts';
 import { optimizerSteps } from '../../ppo-trainer/update-models.ts';
 import { describeDropped, loadRunPrompts } from '../../run/load-run-prompts.ts';
 import { checkRewards } from '../../run/reward-specs.ts';
-import { countParameters, type ParameterCounts } from '../inspect/parameter-counts.ts';
+import {
+  countAdapter,
+  countParameters,
+  type ParameterCounts,
+} from '../inspect/parameter-counts.ts';
 import { resolveWithProgress } from '../resolve-with-progress.ts';
 import { measureMatmul } from './matmul-speed.ts';
-import { countAdapter, type PlannedMemory, planMemory, plannedLora } from './plan-memory.ts';
+import { type PlannedMemory, planMemory } from './plan-memory.ts';
 
 /** What a run would be. */
 export interface RunPlan {
@@ -64,7 +69,7 @@ async function planCosts(
   { architecture, dataset }: { architecture: Architecture; dataset: PromptDataset },
 ): Promise<Costs> {
   const counts = countParameters(architecture);
-  const policy = countAdapter(architecture, plannedLora(config));
+  const policy = countAdapter(architecture, loraOf(config));
   const hasValue = config.advantageEstimator === 'gae';
   const value = hasValue ? policy + architecture.config.hidden_size : 0;
   const course = planCourse(config, dataset);

@@ -23,7 +23,7 @@ export interface LayerRun {
 }
 
 /** At most this many logits are held at once. */
-const LOGITS_AT_ONCE = 2 ** 24;
+export const LOGITS_AT_ONCE = 2 ** 24;
 
 /**
  * A frozen model: one copy of its weights, fed to every graph. Roles (policy, reference, value,
