@@ -51,7 +51,7 @@ try {
   await saveModel(work, fresh.base, { config });
   await saveModel(values.out, fresh.base, { source: work, config, dtype: 'BF16' });
   const sft = await loadModel(values.out);
-  const lines = await makePreferences(sft, { seed, count: Math.ceil(1600 * share) });
+  const lines = await makePreferences(sft, { seed, count: Math.ceil(3200 * share) });
   writeFileSync(
     join(values.out, 'preferences.jsonl'),
     lines.map((l) => `${JSON.stringify(l)}\n`).join(''),

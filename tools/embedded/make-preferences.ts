@@ -1,4 +1,4 @@
-import { goldScore, makePreference, makeSplitPost } from '../../src/embedded/world/index.ts';
+import { makeSplitPost, rankSummaries } from '../../src/embedded/world/index.ts';
 import { randomStream } from '../../src/engine/random/index.ts';
 import { type LoadedModel, PolicyModel } from '../../src/models/index.ts';
 
@@ -8,20 +8,21 @@ export interface PreferenceLine {
   readonly rejected: string;
 }
 
-/** As sure as people are: summaries 0.1 apart in gold score are told apart 95 times in 100. */
-const NOISE = 0.034;
+/** As people are, mostly sure: of summaries 0.2 apart in gold score, the better one is seen as such
+ *  95 times in 100. */
+const NOISE = 0.07;
 const SAMPLES = 4;
 const POSTS_AT_ONCE = 200;
 
-/** Pairs of summaries by the fine-tuned model, of which a noisy judge prefers one. */
+/** A noisy judge puts four summaries by the fine-tuned model in order; the best and the worst make a
+ *  pair. */
 export async function makePreferences(
   { base, tokenizer }: LoadedModel,
   { seed, count }: { seed: number; count: number },
 ): Promise<PreferenceLine[]> {
-  const policy = new PolicyModel({ base, tokenizer, batchSize: 32 });
+  const policy = new PolicyModel({ base, tokenizer, batchSize: 64 });
   const lines: PreferenceLine[] = [];
-  let scores = 0;
-  let texts = 0;
+  const judged = { pairs: 0, wrong: 0 };
   for (let start = 0; lines.length < count; start += POSTS_AT_ONCE) {
     const posts = Array.from({ length: POSTS_AT_ONCE }, (_, i) =>
       makeSplitPost('preferences', { seed, number: start + i }),
@@ -32,22 +33,19 @@ export async function makePreferences(
     );
     for (const [i, post] of posts.entries()) {
       const candidates = samples
-        .filter(({ prompt }) => prompt === i)
-        .map(({ text, finishReason }) => ({ text, finished: finishReason === 'stop' }));
-      for (const candidate of candidates) {
-        scores += goldScore(post, candidate.text, candidate).score;
-        texts++;
-      }
-      for (const [a, b] of [candidates.slice(0, 2), candidates.slice(2, 4)]) {
-        const random = randomStream(seed, 'judge', start + i, lines.length);
-        const { preferred } = makePreference(post, [a!, b!], { noise: NOISE, random });
-        if (preferred === 'tie' || !a!.finished || !b!.finished) continue;
-        const [chosen, rejected] = preferred === 'first' ? [a!, b!] : [b!, a!];
-        lines.push({ prompt: post.text, chosen: chosen.text, rejected: rejected.text });
-      }
+        .filter(({ prompt, finishReason }) => prompt === i && finishReason === 'stop')
+        .map(({ text }) => ({ text, finished: true }));
+      const random = randomStream(seed, 'judge', start + i);
+      const ranked = rankSummaries(post, candidates, { noise: NOISE, random });
+      const [best, worst] = [ranked[0], ranked.at(-1)];
+      if (best === undefined || worst === undefined || best.score === worst.score) continue;
+      judged.pairs++;
+      if (best.score < worst.score) judged.wrong++;
+      const [chosen, rejected] = [candidates[best.index]!.text, candidates[worst.index]!.text];
+      lines.push({ prompt: post.text, chosen, rejected });
     }
   }
-  console.log(`${texts} samples, mean gold score ${(scores / texts).toFixed(3)}`);
+  console.log(`${judged.pairs} pairs, ${judged.wrong} of them against the gold score`);
   await policy.dispose();
   return lines.slice(0, count);
 }

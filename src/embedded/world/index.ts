@@ -1,12 +1,6 @@
 export { type GoldScore, goldScore } from './gold-score.ts';
 export { makePost } from './make-post.ts';
 export {
-  type Candidate,
-  makePreference,
-  type Preference,
-  type PreferenceOptions,
-} from './make-preference.ts';
-export {
   demonstrationMix,
   makeDemonstration,
   makeSummary,
@@ -15,4 +9,10 @@ export {
 } from './make-summary.ts';
 export type { Phrase, PhraseType } from './phrase.ts';
 export { type Fact, type FactKind, factKinds, type Post } from './post.ts';
+export {
+  type Candidate,
+  type RankedSummary,
+  type RankOptions,
+  rankSummaries,
+} from './rank-summaries.ts';
 export { makeSplitPost, type Split, splitSize, splits } from './splits.ts';

@@ -38,7 +38,8 @@ export async function trainDemoReward(
     seed,
   });
   const pairsOf = (groups: typeof train) => groups.flatMap(({ pairs }) => pairs);
-  const [learned, heldOut] = [pairsOf(train), pairsOf(validation)];
+  const learned = pairsOf(train);
+  const heldOut = pairsOf(validation).slice(0, short ? 16 : undefined);
   const trainer = new RewardTrainer(
     { ...rewardConfig(seed), ...(short && { maxSteps: 2 }) },
     { model },
@@ -59,7 +60,7 @@ export async function trainDemoReward(
 function rewardConfig(seed: number) {
   return {
     seed,
-    numEpochs: 2,
+    numEpochs: 1,
     batchSize: 32,
     learningRate: 5e-3,
     warmupSteps: 5,
