@@ -57,6 +57,10 @@ describe('the training guide', { timeout: 120_000 }, () => {
     }
   });
 
+  test('a run is steered between its steps', () => {
+    expect(runSnippetWith('betweenSteps')).toBe('completed All steps are done\n');
+  });
+
   test('a part of a step can be replaced', () => {
     expect(runSnippetWith('replace:')).toBe('');
   });

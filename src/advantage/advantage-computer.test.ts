@@ -105,13 +105,29 @@ describe('a rollout', () => {
     expect(variance).toBeCloseTo(1, 6);
   });
 
+  test('computeAdvantages() says what whitening took off, where it did', () => {
+    // A = ⅛, ¼, ½, 2 has mean 23/32 and squares that sum to 277/64: σ² = 277/256 − (23/32)² = 579/1024.
+    const config = { gamma: 1, lam: 0.5, whitenAdvantages: true };
+    const { whitening } = makeComputer(config).computeAdvantages(pair);
+    expect(whitening).toEqual({
+      mean: 23 / 32,
+      std: expect.closeTo(Math.sqrt(579 / 1024), 7),
+    });
+    const rloo = makeComputer({ ...config, advantageEstimator: 'rloo' });
+    expect(rloo.computeAdvantages(pair).whitening).toBeUndefined();
+    expect(makeComputer().computeAdvantages(pair).whitening).toBeUndefined();
+  });
+
   test('whitenRewards scales rewards over steps and keeps their mean', () => {
     // Rewards 0, 0, 1, 3 have μ = 1 and σ² = 1.5; G = A + V is Σr where γ = λ = 1.
     const scale = 1 / Math.sqrt(1.5);
     const [low, middle, high] = [1 - scale, 1, 1 + 2 * scale];
-    const { returns } = makeComputer({ whitenRewards: true, gamma: 1, lam: 1 }).computeAdvantages(
-      pair,
-    );
+    const { returns, whitenedRewards } = makeComputer({
+      whitenRewards: true,
+      gamma: 1,
+      lam: 1,
+    }).computeAdvantages(pair);
+    expectClose(whitenedRewards!, { expected: [low, low, middle, high], within: 1e-6, label: 'r' });
     const expected = [2 * low + middle, low + middle, middle, high];
     expectClose(returns, { expected, within: 1e-6, label: 'G' });
   });

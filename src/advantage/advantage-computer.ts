@@ -1,5 +1,5 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
-import { whiten } from '../reward-kl/whiten.ts';
+import { type Whitening, whiten, whiteningOf } from '../reward-kl/whiten.ts';
 import { advantageEstimators, type EstimatorConfig, type EstimatorInput } from './estimators.ts';
 import { expectColumns } from './expect-columns.ts';
 import { gaeAdvantages } from './gae-advantage.ts';
@@ -20,6 +20,10 @@ export interface Advantages {
   readonly advantages: Float32Array;
   /** G_t of the steps, from advantages that are not whitened, [S]. */
   readonly returns: Float32Array;
+  /** Where advantages are whitened: how. */
+  readonly whitening?: Whitening;
+  /** Where rewards are whitened: r_t as the estimator sees them, [S]. */
+  readonly whitenedRewards?: Float32Array;
 }
 
 /** Turns rewards into what the policy and the value model learn from. */
@@ -67,17 +71,18 @@ export class AdvantageComputer {
     expectRollout(input);
     const { whitenRewards, whitenAdvantages, whitening: variance } = this.config;
     const estimator = advantageEstimators[this.config.advantageEstimator];
-    const rewards = whitenRewards
+    const whitenedRewards = whitenRewards
       ? whiten(input.rewards, { variance, shiftMean: false })
-      : input.rewards;
+      : undefined;
+    const rewards = whitenedRewards ?? input.rewards;
     const steps = estimator.estimate({ ...input, rewards }, this.config);
-    const advantages = takeTokens(steps.advantages, input);
+    const plain = takeTokens(steps.advantages, input);
+    const isWhitened = whitenAdvantages && estimator.whitens;
     return {
-      advantages:
-        whitenAdvantages && estimator.whitens
-          ? whiten(advantages, { variance, shiftMean: true })
-          : advantages,
+      advantages: isWhitened ? whiten(plain, { variance, shiftMean: true }) : plain,
       returns: steps.returns,
+      ...(isWhitened && { whitening: whiteningOf(plain, variance) }),
+      ...(whitenedRewards && { whitenedRewards }),
     };
   }
 }

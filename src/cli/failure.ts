@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { ConfigError } from '../config/parse-config.ts';
+import { stripControls } from './strip-controls.ts';
 
 export const exitCodes = { failure: 1, usage: 2, interrupted: 130 } as const;
 
@@ -14,5 +15,5 @@ export function describeFailure(error: unknown): { text: string; exitCode: numbe
   const exitCode = error instanceof ConfigError ? exitCodes.usage : exitCodes.failure;
   if (process.env.PROXIMAL_DEBUG === '1') return { text: `${inspect(error)}\n`, exitCode };
   const message = error instanceof Error && error.message !== '' ? error.message : String(error);
-  return { text: `${message.replace(/\s*\n\s*/g, ' ')}\n`, exitCode };
+  return { text: `${stripControls(message).replace(/\s*\n\s*/g, ' ')}\n`, exitCode };
 }

@@ -2,6 +2,8 @@
 import { Command } from 'commander';
 import { nearestName } from '../config/nearest-name.ts';
 import { version } from '../version.ts';
+import { addControl } from './control.ts';
+import { addDashboard } from './dashboard.ts';
 import { addDemo } from './demo.ts';
 import { addEvaluate } from './evaluate.ts';
 import { describeFailure, exitCodes } from './failure.ts';
@@ -9,7 +11,10 @@ import { addGenerate } from './generate.ts';
 import { addInit } from './init.ts';
 import { addInspect } from './inspect.ts';
 import { exitOnInterrupt } from './interrupt.ts';
+import { addLabels } from './labels.ts';
+import { addReport } from './report.ts';
 import { addReward } from './reward.ts';
+import { addRuns } from './runs.ts';
 import { addSft } from './sft.ts';
 import { addTrain } from './train.ts';
 
@@ -24,8 +29,9 @@ const program = new Command('proximal')
   .on('command:*', ([name = '']: string[]) => program.error(describeUnknown(name)));
 
 const models = [addInit, addInspect, addGenerate];
-const stages = [addSft, addReward, addTrain, addEvaluate];
-for (const addCommand of [addDemo, ...models, ...stages]) addCommand(program);
+const stages = [addSft, addReward, addTrain, addControl, addEvaluate, addLabels];
+const views = [addDashboard, addRuns, addReport];
+for (const addCommand of [addDemo, ...models, ...stages, ...views]) addCommand(program);
 
 function describeUnknown(name: string): string {
   const nearest = nearestName(

@@ -1,5 +1,6 @@
 import { type ResolveModelOptions, resolveModel } from '../base-setup/hub/index.ts';
 import { ProgressLine } from './progress-line.ts';
+import { stripControls } from './strip-controls.ts';
 
 /** Finds a model's folder; shows how far it is where the model must be downloaded. */
 export async function resolveWithProgress(
@@ -12,7 +13,7 @@ export async function resolveWithProgress(
       ...options,
       onProgress: ({ file, receivedBytesOfAll, totalBytesOfAll }) =>
         line.update({
-          label: file,
+          label: stripControls(file),
           receivedBytes: receivedBytesOfAll,
           totalBytes: totalBytesOfAll,
         }),

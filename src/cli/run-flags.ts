@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
+import { readPort } from './dashboard.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
 
 /** Flags of a command with runs that are no keys of a config. */
@@ -8,6 +9,8 @@ export interface RunFlags {
   readonly resume?: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
+  /** The port, or true for any. */
+  readonly dashboard?: number | true;
 }
 
 /** What helps say of how runs end. */
@@ -23,7 +26,12 @@ export function addRunFlags(
     .option('--config <file>', 'Config file: .yaml, .json, .ts or .js with the keys of the flags')
     .option('--resume <folder>', 'Go on with the run in this folder, as it began')
     .option('--dry-run', 'Show what the run would be, and train nothing')
-    .option('--json', 'Print each event as a line of JSON');
+    .option('--json', 'Print each event as a line of JSON')
+    .option(
+      '--dashboard [port]',
+      'Show the run on a local web page until it ends, with those beside it; see proximal dashboard',
+      readPort,
+    );
   for (const [heading, shape] of Object.entries(groups)) {
     command.optionsGroup(heading);
     addSchemaOptions(command, z.strictObject(shape));

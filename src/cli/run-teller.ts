@@ -1,6 +1,7 @@
 import type { TrainEvent } from '../ppo-trainer/events.ts';
 import { Interruption } from './failure.ts';
-import type { Output } from './terminal.ts';
+import { keyHelp, RunKeys } from './run-keys.ts';
+import { dim, type Output } from './terminal.ts';
 import { quote, shorten } from './train/shorten.ts';
 import type { TrainView } from './train/train-view.ts';
 
@@ -12,6 +13,8 @@ export interface RunTeller<R> {
   end(result: R): void;
   /** Before the error is shown. */
   fail(): void;
+  /** Once the run is over. */
+  close(): void;
 }
 
 /** Has a run told to its end, whatever that is. */
@@ -21,14 +24,17 @@ export async function tellRun<R extends { readonly reason: string }>(
   run: (onEvent: (event: TrainEvent) => void) => Promise<R>,
 ): Promise<void> {
   signal.addEventListener('abort', () => teller.interrupt());
+  let result: R;
   try {
-    const result = await run((event) => teller.handle(event));
-    teller.end(result);
-    if (result.reason === 'interrupted') throw new Interruption();
+    result = await run((event) => teller.handle(event));
   } catch (error) {
     if (!signal.aborted) teller.fail();
     throw error;
+  } finally {
+    teller.close();
   }
+  teller.end(result);
+  if (result.reason === 'interrupted') throw new Interruption();
 }
 
 interface PeopleTellerOptions<R> {
@@ -51,14 +57,16 @@ export class PeopleTeller<R extends { readonly reason: string; readonly message:
   private readonly options: PeopleTellerOptions<R>;
   private readonly start = performance.now();
   private hasBegun = false;
+  private keys: RunKeys | undefined;
 
   constructor(options: PeopleTellerOptions<R>) {
     this.options = options;
   }
 
   handle(event: TrainEvent): void {
-    this.hasBegun ||= event.type === 'run-start';
-    this.options.view.handle(event);
+    if (event.type === 'control') this.tellChange(event);
+    else this.options.view.handle(event);
+    if (event.type === 'run-start') this.begin();
   }
 
   interrupt(): void {
@@ -84,6 +92,23 @@ export class PeopleTeller<R extends { readonly reason: string; readonly message:
     view.print(`The run failed; once its cause is gone: ${this.resumption()}`);
   }
 
+  close(): void {
+    this.keys?.close();
+  }
+
+  private begin(): void {
+    const { view, folder } = this.options;
+    this.hasBegun = true;
+    this.keys = RunKeys.open(folder, (line) => view.print(line));
+    if (this.keys !== undefined) view.print(dim(keyHelp, process.stderr));
+  }
+
+  private tellChange({ status, message }: Extract<TrainEvent, { type: 'control' }>): void {
+    const { view, folder } = this.options;
+    const remedy = status === 'paused' ? `: proximal control ${quote(shorten(folder))} resume` : '';
+    view.print(`${message}${remedy}`);
+  }
+
   private resumption(): string {
     const { command, folder } = this.options;
     return `proximal ${command} --resume ${quote(shorten(folder))}`;
@@ -104,6 +129,8 @@ export class JsonTeller<R extends object> implements RunTeller<R> {
   }
 
   interrupt(): void {}
+
+  close(): void {}
 
   end(result: R): void {
     process.stdout.write(`${JSON.stringify({ type: 'result', ...this.pick(result) })}\n`);

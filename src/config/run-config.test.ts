@@ -24,8 +24,9 @@ describe('resolveRunConfig()', () => {
   test.each<[Partial<RunConfigOptions>, string]>([
     [
       { reward: [] },
-      'reward must be given, such as reward.ts, http://server/score, human:scores.jsonl or model:folder, got none',
+      'reward must be given, such as reward.ts, http://server/score, human, human:scores.jsonl or model:folder, got none',
     ],
+    [{ humanTimeout: 0 }, 'humanTimeout must be a number > 0, got 0'],
     [{ reward: ['model:'] }, 'reward must name a file, a server or a folder, got "model:"'],
     [
       { batchSize: 2, miniBatchSize: 3 },
@@ -58,6 +59,9 @@ describe('parseRewardSpec()', () => {
     ['reward.ts', { kind: 'file', place: 'reward.ts', weight: 1 }],
     ['a=b.ts=2', { kind: 'file', place: 'a=b.ts', weight: 2 }],
     ['model:runs/rm=0.5', { kind: 'model', place: 'runs/rm', weight: 0.5 }],
+    ['human', { kind: 'live', place: 'human', weight: 1 }],
+    ['human=0.5', { kind: 'live', place: 'human', weight: 0.5 }],
+    ['humane', { kind: 'library', place: 'humane', weight: 1 }],
     ['human:s.jsonl=-1e-1', { kind: 'human', place: 's.jsonl', weight: -0.1 }],
     ['http://host/score=3', { kind: 'server', place: 'http://host/score', weight: 3 }],
     ['https://host/score?v=2', { kind: 'server', place: 'https://host/score?v=2', weight: 1 }],
@@ -81,14 +85,17 @@ describe('placePaths()', () => {
       prompts: 'p.jsonl',
       validationFile: 'owner/name',
       output: 'runs/a',
-      reward: ['r.ts=2', 'model:rm', 'http://host/score'],
+      reward: ['r.ts=2', 'model:rm', 'http://host/score', 'human=2'],
     };
     expect(placePaths(config, 'conf')).toEqual({
       modelName: 'Qwen/Qwen3-0.6B',
       prompts: join('conf', 'p.jsonl'),
       validationFile: 'owner/name',
       output: join('conf', 'runs/a'),
-      reward: [`${join('conf', 'r.ts')}=2`, `model:${join('conf', 'rm')}`, 'http://host/score'],
+      reward: [
+        ...[`${join('conf', 'r.ts')}=2`, `model:${join('conf', 'rm')}`],
+        ...['http://host/score', 'human=2'],
+      ],
     });
   });
 

@@ -15,7 +15,7 @@ export const runOwnShape = {
     .array(name)
     .default([])
     .describe(
-      'Where scores come from: reward.ts, http://server/score, human:scores.jsonl or model:folder, with =0.5 at the end as weight; or one of the library, such as brevity:target=20,weight=0.5; may be given again',
+      'Where scores come from: reward.ts, http://server/score, human (people score while the run waits), human:scores.jsonl or model:folder, with =0.5 at the end as weight; or one of the library, such as brevity:target=20,weight=0.5; may be given again',
     ),
   rewardTimeout: z
     .number()
@@ -25,7 +25,16 @@ export const runOwnShape = {
   humanFallback: z
     .number()
     .optional()
-    .describe('Score of a response that human: scores do not hold; without it the run ends there'),
+    .describe(
+      'Score of a response that people did not score: one that human: scores do not hold, or that live ones miss in time; without it the run ends there',
+    ),
+  humanTimeout: z
+    .number()
+    .positive()
+    .optional()
+    .describe(
+      'Seconds without a new live human score after which the run no longer waits for people; for ever if not given',
+    ),
 };
 
 /** All that a run of PPO is told, as one flat list: a config file's keys and the command's flags. */
@@ -59,7 +68,7 @@ export function resolveRunConfig(
 function findRunContradiction(config: RunConfig): string | undefined {
   const { reward, valueInit } = config;
   if (reward.length === 0) {
-    return 'reward must be given, such as reward.ts, http://server/score, human:scores.jsonl or model:folder, got none';
+    return 'reward must be given, such as reward.ts, http://server/score, human, human:scores.jsonl or model:folder, got none';
   }
   const faults = reward.map(findRewardFault).filter((fault) => fault !== undefined);
   if (faults.length > 0) return faults[0];
@@ -72,8 +81,9 @@ function findRunContradiction(config: RunConfig): string | undefined {
 
 /** A source of scores as it is written in a config. */
 export interface RewardSpec {
-  readonly kind: 'file' | 'server' | 'human' | 'model' | 'library';
-  /** Path or address; of the library, the reward with its options and weight. */
+  readonly kind: 'file' | 'server' | 'human' | 'live' | 'model' | 'library';
+  /** Path or address; of the library, the reward with its options and weight; of people who score
+   *  while the run waits, `human`. */
   readonly place: string;
   readonly weight: number;
 }
@@ -81,6 +91,7 @@ export interface RewardSpec {
 /** Reads a source of scores. An address with a query has no weight, as it may end with `=` and a number.
  *  @example 'reward.ts'             →  file reward.ts, weight 1
  *  @example 'model:runs/rm=0.5'     →  model runs/rm, weight ½
+ *  @example 'human=2'               →  live human, weight 2
  *  @example 'brevity:target=20'     →  library brevity:target=20
  *  @example 'http://host/score?v=2' →  server http://host/score?v=2, weight 1 */
 export function parseRewardSpec(text: string): RewardSpec {
@@ -90,7 +101,7 @@ export function parseRewardSpec(text: string): RewardSpec {
 }
 
 /** A name alone, or with options or a weight: paths have dots or slashes, the others a scheme. */
-const libraryReward = /^(?!(human|model|https?):)[A-Za-z]{2,}([:=].*)?$/s;
+const libraryReward = /^(?!(human|model|https?):|human(=|$))[A-Za-z]{2,}([:=].*)?$/s;
 
 function findRewardFault(text: string): string | undefined {
   const { place } = splitRewardSpec(text);
@@ -105,6 +116,7 @@ function splitRewardSpec(text: string): RewardSpec {
   const weighted = /^(.*)=([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/is.exec(text);
   const [, whole = text, weight = '1'] = (isServer && text.includes('?') ? null : weighted) ?? [];
   if (isServer) return { kind: 'server', place: whole, weight: Number(weight) };
+  if (whole === 'human') return { kind: 'live', place: whole, weight: Number(weight) };
   const [, kind = 'file', place = whole] = /^(human|model):(.*)$/s.exec(whole) ?? [];
   return { kind: kind as RewardSpec['kind'], place, weight: Number(weight) };
 }
@@ -144,7 +156,7 @@ export function placePaths<C extends Paths>(config: C, folder: string): C {
 function placeReward(text: string, folder: string): string {
   if (typeof text !== 'string') return text;
   const spec = splitRewardSpec(text);
-  if (spec.kind === 'server' || spec.kind === 'library' || spec.place === '') return text;
+  if (!['file', 'human', 'model'].includes(spec.kind) || spec.place === '') return text;
   return formatRewardSpec({ ...spec, place: placePath(spec.place, folder) });
 }
 

@@ -19,6 +19,16 @@ export const trainingConfigShape = {
   saveInterval: z.int().min(0).default(10).describe('Steps between checkpoints; 0 only at the end'),
   keepCheckpoints: count.default(2).describe('Newest checkpoints that are kept, besides the best'),
   logSamples: z.int().min(0).default(4).describe('Responses of each step that are written down'),
+  logTokens: z
+    .int()
+    .min(0)
+    .default(4)
+    .describe('Of these responses, those whose every token is written down with its numbers'),
+  topLogprobs: z
+    .int()
+    .min(0)
+    .default(5)
+    .describe('Likeliest tokens that are written down beside each token; 0 none'),
   minEntropy: z
     .number()
     .min(0)

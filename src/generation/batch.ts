@@ -113,9 +113,10 @@ export class Batch {
   }
 
   private draw(sequence: Sequence, logits: Float32Array<ArrayBuffer>): TokenEvent {
-    const uniform = sequence.parts.random.next();
+    const { random, topLogprobs } = sequence.parts;
+    const uniform = random.next();
     const seen = this.penalised ? sequence.seen() : [];
-    return sequence.accept(this.sampler.sample(logits, { uniform, seen }));
+    return sequence.accept(this.sampler.sample(logits, { uniform, seen, topLogprobs }));
   }
 }
 

@@ -15,6 +15,11 @@ export interface GenerationOptions extends SamplingOptions {
   readonly seed?: number;
   /** Stands before prompt and sample in the key of a random stream, such as the training step. */
   readonly streamKey?: readonly StreamKey[];
+  /** Gives each token its entropy and so many of the likeliest tokens, both of the unfiltered policy
+   *  at the temperature; left out, neither. */
+  readonly topLogprobs?: number;
+  /** How many texts get them, the first in the order of prompts and samples; all by default. */
+  readonly topLogprobsTexts?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -23,15 +28,23 @@ export function resolveGenerationOptions(options: GenerationOptions) {
   const { maxNewTokens = 50, numReturnSequences = 1, stopStrings = [] } = options;
   expectCount(maxNewTokens, 'maxNewTokens');
   expectCount(numReturnSequences, 'numReturnSequences');
+  const { topLogprobs, topLogprobsTexts = Infinity } = options;
+  expectCount(topLogprobs ?? 0, 'topLogprobs', { least: 0 });
+  if (topLogprobsTexts !== Infinity) {
+    expectCount(topLogprobsTexts, 'topLogprobsTexts', { least: 0 });
+  }
   if (stopStrings.includes('')) {
     throw new RangeError('Cannot generate: stopStrings must not be empty texts, got ""');
   }
   const { seed = 0, streamKey = [] } = options;
-  return { ...options, maxNewTokens, numReturnSequences, stopStrings, seed, streamKey };
+  const counts = { maxNewTokens, numReturnSequences, topLogprobsTexts };
+  return { ...options, ...counts, stopStrings, seed, streamKey };
 }
 
-function expectCount(value: number, name: string): void {
-  if (!Number.isSafeInteger(value) || value < 1) {
-    throw new RangeError(`Cannot generate: ${name} must be a whole number ≥ 1, got ${value}`);
+function expectCount(value: number, name: string, { least = 1 } = {}): void {
+  if (!Number.isSafeInteger(value) || value < least) {
+    throw new RangeError(
+      `Cannot generate: ${name} must be a whole number ≥ ${least}, got ${value}`,
+    );
   }
 }

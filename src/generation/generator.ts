@@ -80,7 +80,7 @@ export class Generator {
   /** One sequence for each sample of each prompt, in order. */
   private plan(prompts: readonly Prompt[], options: GenerationOptions): Sequence[] {
     const { tokenizer, base } = this.options;
-    const { seed, streamKey, stopStrings, maxNewTokens, numReturnSequences } =
+    const { seed, streamKey, stopStrings, maxNewTokens, numReturnSequences, ...rest } =
       resolveGenerationOptions(options);
     const stopTokens = new Set<number>(options.stopTokenIds ?? tokenizer.eosIds);
     const context = base.architecture.config.max_position_embeddings;
@@ -96,7 +96,10 @@ export class Generator {
           skipSpecialTokens: true,
         });
         const rules = { stopTokens, stopStrings, maxTokens };
-        return new Sequence({ prompt, sample, promptTokens, random, decoder, rules });
+        const isDescribed = prompt * numReturnSequences + sample < rest.topLogprobsTexts;
+        const topLogprobs = isDescribed ? rest.topLogprobs : undefined;
+        const parts = { prompt, sample, promptTokens, random, decoder, rules, topLogprobs };
+        return new Sequence(parts);
       });
     });
   }

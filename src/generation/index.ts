@@ -1,6 +1,11 @@
 export type { RolloutPrecision } from './decode-weights.ts';
 export type { GenerationOptions } from './generation-options.ts';
 export { Generator, type GeneratorOptions, type Prompt } from './generator.ts';
-export { type SampledToken, type SampleOptions, Sampler } from './sampler/sampler.ts';
+export {
+  type LikelyTokens,
+  type SampledToken,
+  type SampleOptions,
+  Sampler,
+} from './sampler/sampler.ts';
 export type { SamplingOptions } from './sampler/sampling-options.ts';
 export type { FinishReason, GeneratedText, TokenEvent } from './sequence.ts';

@@ -1,6 +1,6 @@
 import type { StreamingDecoder } from '../base-setup/tokenizer/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
-import type { SampledToken } from './sampler/sampler.ts';
+import type { LikelyTokens, SampledToken } from './sampler/sampler.ts';
 import { StopFilter } from './stop-filter.ts';
 
 /** Why a text ended: a stop token or string, or its length, which the model's context limits too. */
@@ -18,6 +18,10 @@ export interface TokenEvent {
   readonly logprob: number;
   /** The logprob under the distribution that was drawn from. */
   readonly samplingLogprob: number;
+  /** In nats, of the unfiltered policy at the temperature; where `topLogprobs` was asked for. */
+  readonly entropy?: number;
+  /** The likeliest tokens of the same. */
+  readonly alternatives?: LikelyTokens;
   /** The whole text, if this token is its last one. */
   readonly finished?: GeneratedText;
 }
@@ -33,6 +37,10 @@ export interface GeneratedText {
   readonly text: string;
   readonly logprobs: Float32Array;
   readonly samplingLogprobs: Float32Array;
+  /** Entropies before the tokens, where `topLogprobs` was asked for. */
+  readonly entropies?: Float32Array;
+  /** The likeliest tokens in each token's place. */
+  readonly alternatives?: readonly LikelyTokens[];
   readonly finishReason: FinishReason;
 }
 
@@ -49,6 +57,8 @@ interface SequenceParts {
   readonly random: RandomStream;
   readonly decoder: StreamingDecoder;
   readonly rules: StopRules;
+  /** How many alternatives of each token are kept, with its entropy; none of both if undefined. */
+  readonly topLogprobs: number | undefined;
 }
 
 /** One text in the making. */
@@ -113,6 +123,10 @@ export class Sequence {
       text: this.text,
       logprobs: Float32Array.from(this.drawn, ({ logprob }) => logprob),
       samplingLogprobs: Float32Array.from(this.drawn, ({ samplingLogprob }) => samplingLogprob),
+      ...(this.parts.topLogprobs !== undefined && {
+        entropies: Float32Array.from(this.drawn, ({ entropy }) => entropy!),
+        alternatives: this.drawn.map(({ alternatives }) => alternatives!),
+      }),
       finishReason,
     };
   }

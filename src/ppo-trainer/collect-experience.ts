@@ -1,7 +1,9 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
+import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { GeneratedText } from '../generation/index.ts';
+import type { Whitening } from '../reward-kl/index.ts';
 import type { Components } from './components.ts';
 import type { Phase } from './events.ts';
 import type { Metrics } from './records.ts';
@@ -11,16 +13,31 @@ import { rolloutMetrics } from './step-metrics.ts';
 export interface StepContext {
   readonly step: number;
   readonly signal?: AbortSignal | undefined;
+  /** What is written down of the step; without it, nothing of its tokens is kept for that. */
+  readonly log?: Pick<TrainingConfig, 'logSamples' | 'logTokens' | 'topLogprobs'> | undefined;
   /** Told of progress in a phase. */
   readonly onProgress?: ((phase: Phase, done: number, total: number) => void) | undefined;
 }
 
 export interface Collected {
   readonly experience: Experience;
+  readonly made: RolloutDetails;
   readonly metrics: Metrics;
   /** Seconds. */
   readonly generateTime: number;
   readonly scoreTime: number;
+}
+
+/** How an experience was made. */
+export interface RolloutDetails {
+  /** The responses as they were generated, in the experience's order. */
+  readonly texts: readonly GeneratedText[];
+  /** r_t that advantages are made of: whitened if the config says so, [S]. */
+  readonly rewards: Float32Array;
+  /** What was taken off the advantages, where they were whitened. */
+  readonly whitening: Whitening | undefined;
+  /** β of the rewards. */
+  readonly klCoef: number;
 }
 
 /** Steps 1 to 9 of the documents: texts, pairs, KL, scores, rewards, values, advantages, returns. */
@@ -45,10 +62,13 @@ export async function collectExperience(
   });
   const values = await valueAdder.addValues(rollout, stepOffsets);
   const priced = { ...rollout, stepOffsets, scores, rewards, values };
-  const experience = { ...priced, ...advantageComputer.computeAdvantages(priced) };
+  const computed = advantageComputer.computeAdvantages(priced);
+  const { whitening, whitenedRewards = rewards, ...advantages } = computed;
+  const experience = { ...priced, ...advantages };
   context.onProgress?.('score', texts.length, texts.length);
   return {
     experience,
+    made: { texts, rewards: whitenedRewards, whitening, klCoef: rewardComputer.klCoef },
     metrics: { ...metrics, ...rolloutMetrics(experience) },
     generateTime: (generated - start) / 1000,
     scoreTime: (performance.now() - generated) / 1000,
@@ -59,7 +79,7 @@ export async function collectExperience(
 async function generateTexts(
   { policy, config }: Components,
   prompts: readonly PromptRecord[],
-  { step, signal, onProgress }: StepContext,
+  { step, signal, onProgress, log }: StepContext,
 ): Promise<GeneratedText[]> {
   const texts: GeneratedText[] = [];
   const total = prompts.length * config.samplesPerPrompt;
@@ -71,6 +91,10 @@ async function generateTexts(
       seed: config.seed,
       streamKey: [step],
       ...(signal && { signal }),
+      ...(log && {
+        topLogprobs: log.topLogprobs,
+        topLogprobsTexts: Math.min(log.logTokens, log.logSamples),
+      }),
     },
   );
   for await (const { finished } of stream) {

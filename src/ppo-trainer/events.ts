@@ -1,5 +1,5 @@
 import type { EvaluationReport } from './evaluation-report.ts';
-import type { Metrics, SampleRecord, StopReason } from './records.ts';
+import type { Metrics, SampleRecord, StopReason, TokenRecord } from './records.ts';
 
 export type Phase = 'generate' | 'score' | 'update' | 'evaluate';
 
@@ -25,6 +25,8 @@ export type TrainEvent =
       readonly epoch: number;
       readonly metrics: Metrics;
       readonly samples: readonly SampleRecord[];
+      /** The numbers of every token of some of the samples. */
+      readonly tokens: readonly TokenRecord[];
     }
   | {
       readonly type: 'epoch';
@@ -42,6 +44,13 @@ export type TrainEvent =
       readonly isBest: boolean;
     }
   | { readonly type: 'warning'; readonly step: number; readonly message: string }
+  /** The run has paused, waits for people, or goes on after either. */
+  | {
+      readonly type: 'control';
+      readonly step: number;
+      readonly status: 'paused' | 'waiting' | 'running';
+      readonly message: string;
+    }
   | {
       readonly type: 'run-end';
       readonly step: number;

@@ -11,7 +11,7 @@ export { type EvaluateOptions, Evaluator, type EvaluatorOptions } from './evalua
 export type { Phase, TrainEvent } from './events.ts';
 export type { SaveCheckpoint } from './loop-checkpoints.ts';
 export type { RewardModelClass } from './make-roles.ts';
-export type { PPOStepResult } from './ppo-step.ts';
+export type { PPOStepResult, StepDetails } from './ppo-step.ts';
 export {
   PPOTrainer,
   type PPOTrainerOptions,
@@ -19,6 +19,12 @@ export {
   type TrainOptions,
 } from './ppo-trainer.ts';
 export type { TrainPrompt } from './read-prompts.ts';
-export type { Metrics, SampleRecord, StopReason } from './records.ts';
+export type {
+  Metrics,
+  SampleRecord,
+  StopReason,
+  TokenAlternatives,
+  TokenRecord,
+} from './records.ts';
 export type { EpochCallback, StepCallbacks, TrainCallback } from './train-callback.ts';
 export type { LoopResult } from './train-loop.ts';

@@ -1,14 +1,21 @@
 import type { PromptRecord } from '../data/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
-import { collectExperience, type StepContext } from './collect-experience.ts';
+import { collectExperience, type RolloutDetails, type StepContext } from './collect-experience.ts';
 import type { Components } from './components.ts';
-import type { Metrics, SampleRecord } from './records.ts';
+import type { Metrics } from './records.ts';
 import { shortNames } from './step-metrics.ts';
-import { updateModels } from './update-models.ts';
+import { type LastRatios, updateModels } from './update-models.ts';
+
+/** What a step knows of its responses besides its experience. */
+export interface StepDetails extends RolloutDetails {
+  /** Sequences that no optimiser step came to are not in it. */
+  readonly ratios: LastRatios;
+}
 
 export interface PPOStepResult {
   readonly metrics: Metrics;
   readonly experience: Experience;
+  readonly details: StepDetails;
 }
 
 /** One step of PPO: experience from some prompts, and the updates that it is worth. A step that
@@ -25,7 +32,7 @@ export async function ppoStep(
     const { experience, generateTime, scoreTime } = collected;
     buffer.store(experience);
     const start = performance.now();
-    const updated = await updateModels(components, context);
+    const { metrics: updated, ratios } = await updateModels(components, context);
     const updateTime = (performance.now() - start) / 1000;
     const metrics = {
       ...updated,
@@ -34,31 +41,17 @@ export async function ppoStep(
       'timing/score': scoreTime,
       'timing/update': updateTime,
       'perf/tokens_per_second': experience.tokens.length / (generateTime + scoreTime + updateTime),
+      'perf/rss_mb': process.memoryUsage.rss() / 2 ** 20,
     };
-    return { metrics: { ...metrics, ...shortNames(metrics) }, experience };
+    return {
+      metrics: { ...metrics, ...shortNames(metrics) },
+      experience,
+      details: { ...collected.made, ratios },
+    };
   } catch (error) {
     rewardComputer.restore(before);
     throw error;
   } finally {
     buffer.clear();
   }
-}
-
-/** The first responses of a step, as they are written down.
- *  @param places index of each of the step's prompts among all prompts */
-export function sampleRecords(
-  { sequences, offsets, scores, kl }: Experience,
-  { step, places, count }: { step: number; places: ArrayLike<number>; count: number },
-): SampleRecord[] {
-  return sequences.slice(0, count).map((sequence, i) => ({
-    step,
-    promptIdx: places[sequence.promptIdx]!,
-    sample: sequence.sample,
-    prompt: sequence.promptText,
-    response: sequence.text,
-    score: scores[i]!,
-    kl: kl.subarray(offsets[i]!, offsets[i + 1]!).reduce((sum, x) => sum + x, 0),
-    length: offsets[i + 1]! - offsets[i]!,
-    finished: sequence.finished,
-  }));
 }

@@ -11,6 +11,7 @@ import type { SaveCheckpoint } from './loop-checkpoints.ts';
 import { type PPOStepResult, ppoStep } from './ppo-step.ts';
 import { readPrompts, type TrainPrompt } from './read-prompts.ts';
 import { loadRoles, saveRoles } from './saved-roles.ts';
+import type { StepControl } from './step-control.ts';
 import { callBack, type TrainCallback } from './train-callback.ts';
 import { type LoopResult, TrainLoop } from './train-loop.ts';
 
@@ -26,6 +27,8 @@ export interface TrainOptions extends TrainingConfigOptions {
   readonly onEvent?: ((event: TrainEvent) => void | Promise<void>) | undefined;
   /** Ends the run in order: what is done is saved. */
   readonly signal?: AbortSignal | undefined;
+  /** Pauses, saves and ends the run between steps. */
+  readonly control?: StepControl | undefined;
   readonly saveCheckpoint?: SaveCheckpoint | undefined;
   /** Folder of the checkpoint to go on from. */
   readonly resumeFrom?: string | undefined;
@@ -71,7 +74,7 @@ export class PPOTrainer {
     options: TrainOptions = {},
   ): Promise<TrainingResults> {
     const { validationPrompts = [], callbacks = [], onEvent, ...rest } = options;
-    const { signal, saveCheckpoint, resumeFrom, ...course } = rest;
+    const { signal, control, saveCheckpoint, resumeFrom, ...course } = rest;
     const training = resolveTrainingConfig(course);
     const components = await this.components();
     const emit = async (event: TrainEvent) => {
@@ -86,6 +89,7 @@ export class PPOTrainer {
       validation: readPrompts(validationPrompts, components, 'validate'),
       emit,
       signal,
+      control,
       saveCheckpoint,
       resumeFrom,
     });

@@ -15,6 +15,50 @@ export interface SampleRecord {
   readonly finished: boolean;
 }
 
+/** Tokens that the policy could have chosen instead, the likeliest first. */
+export interface TokenAlternatives {
+  readonly ids: readonly number[];
+  readonly texts: readonly string[];
+  readonly logprobs: readonly number[];
+}
+
+/** Every number of a response's N tokens as it is written down. Where rewards stand on one step more
+ *  (`after-final`), rewards, values and returns have N + 1 numbers. */
+export interface TokenRecord {
+  readonly step: number;
+  readonly promptIdx: number;
+  readonly sample: number;
+  readonly prompt: string;
+  readonly ids: readonly number[];
+  /** Text of each token; a stop token's is empty. */
+  readonly texts: readonly string[];
+  /** log π_old */
+  readonly logprobs: readonly number[];
+  /** log π_ref */
+  readonly refLogprobs: readonly number[];
+  /** KL_t */
+  readonly kl: readonly number[];
+  /** r_t as the advantages are made of them: whitened if the config says so. */
+  readonly rewards: readonly number[];
+  /** V_t; zeros without a value model. */
+  readonly values: readonly number[];
+  /** A_t as the loss sees it, whitened if the config says so. */
+  readonly advantages: readonly number[];
+  /** G_t */
+  readonly returns: readonly number[];
+  /** H_t in nats, of the policy that drew. */
+  readonly entropies: readonly number[];
+  /** ρ_t = π_new/π_old when the loss last saw the token; null where it never did. */
+  readonly ratios: readonly (number | null)[];
+  /** Of the policy that drew. */
+  readonly alternatives: readonly TokenAlternatives[];
+  readonly gamma: number;
+  readonly lambda: number;
+  readonly klCoef: number;
+  /** What whitening took off the advantages; null where it did not. */
+  readonly whitening: { readonly mean: number; readonly std: number } | null;
+}
+
 /** Why a run ended: all steps done, a rule of the evaluator, or its user. */
 export const stopReasons = [
   'completed',

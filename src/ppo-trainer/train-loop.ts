@@ -12,9 +12,15 @@ import {
   runIdentity,
   type SaveCheckpoint,
 } from './loop-checkpoints.ts';
-import { ppoStep, sampleRecords } from './ppo-step.ts';
+import { ppoStep } from './ppo-step.ts';
 import type { Metrics, StopReason } from './records.ts';
-
+import {
+  describeInterruption,
+  isToldToStop,
+  type StepControl,
+  stoppedOnRequest,
+} from './step-control.ts';
+import { stepRecords } from './step-records.ts';
 import { optimizerSteps } from './update-models.ts';
 
 export interface TrainLoopOptions {
@@ -25,6 +31,7 @@ export interface TrainLoopOptions {
   readonly validation: readonly PromptRecord[];
   readonly emit: (event: TrainEvent) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
+  readonly control?: StepControl | undefined;
   readonly saveCheckpoint?: SaveCheckpoint | undefined;
   /** Folder of the checkpoint to go on from. */
   readonly resumeFrom?: string | undefined;
@@ -74,7 +81,7 @@ export class TrainLoop {
   }
 
   async run(): Promise<LoopResult> {
-    const { components, emit, resumeFrom, signal } = this.options;
+    const { components, emit, resumeFrom, signal, control } = this.options;
     const { totalSteps, order } = this;
     const { config, modelTrainer } = components;
     const responses = config.batchSize * config.samplesPerPrompt;
@@ -88,12 +95,14 @@ export class TrainLoop {
         await this.saveIfDue();
         const { step, stop } = this.progress;
         if (stop !== null) return await this.end(stop.reason, stop.message);
-        if (step >= totalSteps) return await this.end('completed');
+        if (step >= totalSteps) return await this.end('completed', 'All steps are done');
+        const isAsked = await isToldToStop(control, { step, save: () => this.save() });
+        if (isAsked) return await this.end('interrupted', stoppedOnRequest);
         signal?.throwIfAborted();
         await this.makeStep();
       }
     } catch (error) {
-      if (signal?.aborted) return await this.end('interrupted');
+      if (signal?.aborted) return await this.end('interrupted', describeInterruption(signal));
       throw await this.rescue(error);
     }
   }
@@ -105,15 +114,15 @@ export class TrainLoop {
     const batch = Array.from(places, (place) => prompts[place]!);
     const onProgress = (phase: Phase, done: number, total: number) =>
       this.tell({ type: 'phase', step: step + 1, phase, done, total });
-    const { metrics, experience } = await ppoStep(components, batch, { step, signal, onProgress });
+    const result = await ppoStep(components, batch, { step, signal, onProgress, log: training });
     if (this.failure !== undefined) throw this.failure;
-    const done = episodes + experience.sequences.length;
+    const done = episodes + result.experience.sequences.length;
     this.progress = { ...this.progress, step: step + 1, episodes: done };
-    this.metrics = { ...metrics, episode: done };
+    this.metrics = { ...result.metrics, episode: done };
     this.averages.add(this.metrics);
     const about = { step: step + 1, epoch: this.order.epochAt(step) + 1 };
-    const samples = sampleRecords(experience, { ...about, places, count: training.logSamples });
-    await emit({ type: 'step', ...about, metrics: this.metrics, samples });
+    const records = stepRecords(result, { ...about, places, components, training });
+    await emit({ type: 'step', ...about, metrics: this.metrics, ...records });
     if ((step + 1) % this.order.stepsPerEpoch === 0 || step + 1 === this.totalSteps) {
       this.metrics = { ...this.averages.take(), episode: done };
       await emit({ type: 'epoch', ...about, metrics: this.metrics });
@@ -158,11 +167,11 @@ export class TrainLoop {
     this.metrics = metrics;
   }
 
-  private async end(reason: StopReason, message = endings[reason]): Promise<LoopResult> {
+  private async end(reason: StopReason, message: string): Promise<LoopResult> {
     const { step } = this.progress;
     await this.save();
-    await this.options.emit({ type: 'run-end', step, reason, message: message! });
-    return { steps: step, reason, message: message!, metrics: this.metrics, report: this.report };
+    await this.options.emit({ type: 'run-end', step, reason, message });
+    return { steps: step, reason, message, metrics: this.metrics, report: this.report };
   }
 
   /** Saves what was done before an error, and says so where numbers are not finite. */
@@ -182,12 +191,6 @@ export class TrainLoop {
     });
   }
 }
-
-/** What is said where no rule of the evaluator ended the run. */
-const endings: Partial<Record<StopReason, string>> = {
-  completed: 'All steps are done',
-  interrupted: 'The run was interrupted and can be resumed',
-};
 
 function isMultiple(step: number, interval: number): boolean {
   return interval > 0 && step % interval === 0;

@@ -2,6 +2,19 @@ export { FunctionSource, type FunctionSourceOptions } from './function-source.ts
 export { HumanSource, type HumanSourceOptions } from './human-source.ts';
 export { KlController, type KlControllerConfig, type KlControllerState } from './kl-controller.ts';
 export * as rewards from './library/index.ts';
+export {
+  type HumanRequest,
+  type HumanScore,
+  humanScoreSchema,
+  locateHumanFiles,
+  readRequestLines,
+  readScoreLines,
+} from './live-human-files.ts';
+export {
+  type LiveHumanListener,
+  type LiveHumanOptions,
+  LiveHumanSource,
+} from './live-human-source.ts';
 export { type LoadRewardFileOptions, loadRewardFile } from './load-reward-file.ts';
 export {
   type PlacedRewards,
@@ -46,3 +59,4 @@ export {
   toWeightedSources,
   type WeightedReward,
 } from './to-weighted-sources.ts';
+export type { Whitening } from './whiten.ts';

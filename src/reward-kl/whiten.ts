@@ -26,6 +26,19 @@ export function moments(
   return { mean, variance: squares / (kind === 'biased' ? n : Math.max(1, n - 1)) };
 }
 
+/** What whitening takes off numbers: x′ = (x − mean)/std. */
+export interface Whitening {
+  readonly mean: number;
+  readonly std: number;
+}
+
+/** std = √(σ² + 1e-8)
+ *  @example [1, 3], biased  →  mean 2, std √(1 + 1e-8) */
+export function whiteningOf(x: ArrayLike<number>, kind: Variance): Whitening {
+  const { mean, variance } = moments(x, kind);
+  return { mean, std: Math.sqrt(variance + 1e-8) };
+}
+
 /** Numbers scaled to deviation 1, with mean 0 or their own mean, as a new array.
  *  x′ = (x − μ)/√(σ² + 1e-8), plus μ unless shiftMean
  *  A single number has σ² = 0: it becomes 0, or stays as it is without the shift.
@@ -35,8 +48,7 @@ export function whiten(
   values: Float32Array,
   { variance: kind, shiftMean }: WhitenOptions,
 ): Float32Array {
-  const { mean, variance } = moments(values, kind);
-  const scale = 1 / Math.sqrt(variance + 1e-8);
+  const { mean, std } = whiteningOf(values, kind);
   const back = shiftMean ? 0 : mean;
-  return values.map((x) => (x - mean) * scale + back);
+  return values.map((x) => (x - mean) / std + back);
 }

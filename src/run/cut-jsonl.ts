@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { AtomicFile } from '../base-setup/safetensors/atomic-file.ts';
 import { statIfThere } from '../base-setup/safetensors/open-weights.ts';
 
 /** Removes the lines of later steps from a log, so that a resumed run writes them again; the file
- *  is replaced as a whole. A last line that a crash tore is dropped.
+ *  is replaced as a whole, or removed if nothing is left. A last line that a crash tore is dropped.
  *  @example lines of steps 1, 2, 3 and `{"st`, lastStep 2  →  lines of steps 1, 2 */
 export async function cutJsonl(path: string, lastStep: number): Promise<void> {
   if ((await statIfThere(path)) === undefined) return;
@@ -21,6 +22,7 @@ export async function cutJsonl(path: string, lastStep: number): Promise<void> {
       await file.write(line, size);
       size += line.length;
     }
+    if (size === 0) return await rm(path);
     await file.finish();
     await file.commit();
   } finally {

@@ -19,6 +19,7 @@ export {
   type RunPaths,
   readRunConfig,
 } from './run-folder.ts';
+export type { LogRow } from './run-log.ts';
 export { type RunState, readRunState } from './run-state.ts';
 export { resumeSFTRun, sftRun } from './sft-run.ts';
 export type { StageItems, StageRunOptions, StageRunResult } from './stage-run.ts';

@@ -24,9 +24,18 @@ describe('JsonlWriter', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/\u2028"}\n{"step":3}\n$/);
   });
 
+  test('a writer to which nothing is given makes no file', () => {
+    const path = join(makeTempFolder(), 'a.jsonl');
+    const writer = new JsonlWriter(path);
+    writer.sync();
+    writer.close();
+    writer.close();
+    expect(existsSync(path)).toBe(false);
+  });
+
   test('a writer says what it cannot write', () => {
     const path = join(makeTempFolder(), 'none', 'a.jsonl');
-    expect(() => new JsonlWriter(path)).toThrow(
+    expect(() => new JsonlWriter(path).append({ step: 1 })).toThrow(
       `Cannot write ${path}: the system refused (ENOENT: no such file or directory, open '${path}'); mend that and resume the run`,
     );
   });
@@ -39,9 +48,9 @@ describe('cutJsonl()', () => {
     writeFileSync(path, '{"step":1}\n{"step":2,"b":"\u2028"}\n{"step":2}\n{"step":3}\n{"st');
     await cutJsonl(path, 2);
     expect(readFileSync(path, 'utf8')).toBe('{"step":1}\n{"step":2,"b":"\u2028"}\n{"step":2}\n');
-    await cutJsonl(path, -1);
-    expect(readFileSync(path, 'utf8')).toBe('');
     expect(await readdir(folder)).toEqual(['a.jsonl']);
+    await cutJsonl(path, -1);
+    expect(await readdir(folder)).toEqual([]);
   });
 
   test('cutJsonl() makes no file', async () => {

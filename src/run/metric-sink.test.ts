@@ -22,12 +22,21 @@ const sampleOf = (step: number) => ({
   finished: true,
 });
 
+const tokensOf = (step: number) => ({
+  ...{ step, promptIdx: 0, sample: 0, prompt: 'Hi,\n*you*', ids: [7], texts: ['Yes'] },
+  ...{ logprobs: [-0.5], refLogprobs: [-1], kl: [0.5], rewards: [0.95], values: [0.25] },
+  ...{ advantages: [1], returns: [0.95], entropies: [0.75], ratios: [null] },
+  alternatives: [{ ids: [7, 3], texts: ['Yes', 'No'], logprobs: [-0.5, -1.5] }],
+  ...{ gamma: 0.99, lambda: 0.95, klCoef: 0.1, whitening: { mean: 0.7, std: 0 } },
+});
+
 const stepOf = (step: number): TrainEvent => ({
   type: 'step',
   step,
   epoch: 1,
   metrics: { 'objective/kl': step / 4, 'ppo/val/var_explained': Number.NaN },
   samples: [sampleOf(step)],
+  tokens: [tokensOf(step)],
 });
 
 const evaluationOf = (step: number): TrainEvent => ({
@@ -57,14 +66,14 @@ const evaluationOf = (step: number): TrainEvent => ({
   },
 });
 
-const readLines = (path: string): unknown[] =>
+const readLines = (path: string): Record<string, unknown>[] =>
   readFileSync(path, 'utf8')
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 
 describe('MetricSink', () => {
-  test('handle() writes metrics, samples and evaluations as JSONL', async () => {
+  test('handle() writes metrics, samples, tokens and evaluations as JSONL', async () => {
     const run = await RunFolder.create(join(makeTempFolder(), 'a'), options);
     const sink = new MetricSink(run);
     for (const event of [stepOf(1), stepOf(2), evaluationOf(2)]) sink.handle(event);
@@ -73,6 +82,7 @@ describe('MetricSink', () => {
         '{"step":2,"epoch":1,"objective/kl":0.5,"ppo/val/var_explained":null}\n',
     );
     expect(readLines(run.paths.samples)).toEqual([sampleOf(1), sampleOf(2)]);
+    expect(readLines(run.paths.tokens)).toEqual([tokensOf(1), tokensOf(2)]);
     expect(readLines(run.paths.evaluations)).toEqual([
       {
         step: 2,
@@ -89,7 +99,10 @@ describe('MetricSink', () => {
     const run = await RunFolder.create(join(makeTempFolder(), 'a'), options);
     const sink = new MetricSink(run);
     for (const event of [stepOf(1), evaluationOf(1)]) sink.handle(event);
-    sink.handle({ type: 'step', step: 2, epoch: 1, metrics: { lr: 0.5 }, samples: [] });
+    sink.handle({
+      ...stepOf(2),
+      ...{ metrics: { lr: 0.5 }, samples: [], tokens: [] },
+    } as TrainEvent);
     sink.close();
     run.close();
     const [name] = readdirSync(run.paths.events);
@@ -133,6 +146,73 @@ describe('MetricSink', () => {
     run.close();
   });
 
+  test('handle() makes no file for what does not happen', async () => {
+    const run = await RunFolder.create(join(makeTempFolder(), 'a'), options);
+    const sink = new MetricSink(run);
+    sink.handle({ ...stepOf(1), ...{ samples: [], tokens: [] } } as TrainEvent);
+    sink.handle({ type: 'checkpoint', step: 1, folder: '', isBest: false });
+    sink.close();
+    const logs = readdirSync(run.path).filter((name) => name.endsWith('.jsonl'));
+    expect(logs.sort()).toEqual(['log.jsonl', 'metrics.jsonl']);
+    run.close();
+  });
+
+  test('handle() logs starts, warnings, checkpoints, pauses and ends in plain words', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const start = { type: 'run-start', totalSteps: 9, stepsPerEpoch: 3 } as const;
+    const paused = { type: 'control', status: 'paused', message: 'Paused before step 3' } as const;
+    const play = async (events: readonly TrainEvent[], { resume = false } = {}) => {
+      const run = await RunFolder.create(path, { ...options, resume });
+      const sink = new MetricSink(run);
+      for (const event of events) {
+        const save = () => run.checkpoints.save(event.step, async () => {}, { isBest: false });
+        if (event.type === 'checkpoint') await save();
+        sink.handle(event);
+      }
+      sink.close();
+      run.close();
+      return readLines(run.paths.log).map(({ time, type, step, message }) => {
+        expect(new Date(String(time)).toISOString()).toBe(time);
+        return `${step} ${type}: ${message}`;
+      });
+    };
+    const warning: TrainEvent = { type: 'warning', step: 0, message: 'Left out 1 prompt' };
+    const rows = await play([
+      warning,
+      { ...start, step: 0 },
+      ...[stepOf(1), stepOf(2)],
+      { type: 'checkpoint', step: 2, folder: '', isBest: true },
+      { ...paused, step: 2 },
+      stepOf(3),
+      { type: 'run-end', step: 3, reason: 'interrupted', message: 'The run was interrupted' },
+    ]);
+    expect(rows).toEqual([
+      '0 warning: Left out 1 prompt',
+      '0 start: The run starts; it has 9 steps',
+      '2 checkpoint: Saved a checkpoint after step 2, the best so far',
+      '2 control: Paused before step 3',
+      '3 end: The run was interrupted',
+    ]);
+    expect(await play([warning, { ...start, step: 2 }], { resume: true })).toEqual([
+      ...rows.slice(0, 4),
+      '2 warning: Left out 1 prompt',
+      '2 resume: The run goes on after step 2 of 9',
+    ]);
+  });
+
+  test('handle() shows the phase of a living run', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const run = await RunFolder.create(path, options);
+    const sink = new MetricSink(run);
+    sink.handle({ type: 'phase', step: 1, phase: 'generate', done: 3, total: 8 });
+    const phase = { phase: 'generate', done: 3, total: 8 };
+    expect(await readRunState(path)).toMatchObject({ status: 'running', phase });
+    sink.handle({ type: 'run-end', step: 1, reason: 'completed', message: 'Done' });
+    expect(await readRunState(path)).not.toHaveProperty('phase');
+    sink.close();
+    run.close();
+  });
+
   test('an interrupted and resumed run has the lines of one that was not', async () => {
     const root = makeTempFolder();
     const play = async (name: string, { until, resume }: { until: number; resume: boolean }) => {
@@ -147,8 +227,8 @@ describe('MetricSink', () => {
       }
       sink.close();
       run.close();
-      const { metrics, samples, evaluations } = run.paths;
-      return [metrics, samples, evaluations].map((path) => readFileSync(path, 'utf8'));
+      const { metrics, samples, tokens, evaluations } = run.paths;
+      return [metrics, samples, tokens, evaluations].map((path) => readFileSync(path, 'utf8'));
     };
     const whole = await play('whole', { until: 6, resume: false });
     const interrupted = await play('resumed', { until: 5, resume: false });

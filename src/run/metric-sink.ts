@@ -3,16 +3,19 @@ import type { TrainEvent } from '../ppo-trainer/events.ts';
 import type { SampleRecord } from '../ppo-trainer/records.ts';
 import { JsonlWriter } from './jsonl-writer.ts';
 import type { RunFolder } from './run-folder.ts';
+import type { LogRow } from './run-log.ts';
 import { EventWriter } from './tensorboard/event-writer.ts';
 
 type StepEvent = Extract<TrainEvent, { type: 'step' }>;
 
-/** Writes down what a run tells: metrics, samples and evaluations as JSONL and for TensorBoard,
- *  and the state of the run. NaN and infinities are null in JSONL and themselves in TensorBoard. */
+/** Writes down what a run tells: metrics, samples and evaluations as JSONL and for TensorBoard, tokens
+ *  as JSONL, and the log and state of the run. NaN and infinities are null in JSONL and themselves in
+ *  TensorBoard. */
 export class MetricSink {
   private readonly run: RunFolder;
   private readonly metrics: JsonlWriter;
   private readonly samples: JsonlWriter;
+  private readonly tokens: JsonlWriter;
   private readonly evaluations: JsonlWriter;
   private readonly events: EventWriter;
 
@@ -20,22 +23,36 @@ export class MetricSink {
     this.run = run;
     this.metrics = new JsonlWriter(run.paths.metrics);
     this.samples = new JsonlWriter(run.paths.samples);
+    this.tokens = new JsonlWriter(run.paths.tokens);
     this.evaluations = new JsonlWriter(run.paths.evaluations);
     this.events = new EventWriter(run.paths.events, { resumedStep: run.resumedStep });
   }
 
   /** Takes one event; it is with the system when this returns, and on the disk after a checkpoint. */
   handle(event: TrainEvent): void {
-    if (event.type === 'run-start') this.run.update({ totalSteps: event.totalSteps });
-    else if (event.type === 'step') this.writeStep(event);
-    else if (event.type === 'evaluation') this.writeEvaluation(event.step, event.report);
-    else if (event.type === 'validation') {
-      this.evaluations.append({ step: event.step, ...event.metrics });
-      this.events.write(event.step, { scalars: event.metrics, texts: {} });
-    } else if (event.type === 'checkpoint') this.sync();
-    else if (event.type === 'run-end') {
+    const { run } = this;
+    const { type, step } = event;
+    if (type === 'run-start') {
+      run.update({ totalSteps: event.totalSteps });
+      run.log(describeStart(run, event));
+    } else if (type === 'phase') {
+      const { phase, done, total } = event;
+      run.showPhase({ phase, done, total });
+    } else if (type === 'step') this.writeStep(event);
+    else if (type === 'evaluation') this.writeEvaluation(step, event.report);
+    else if (type === 'validation') {
+      this.evaluations.append({ step, ...event.metrics });
+      this.events.write(step, { scalars: event.metrics, texts: {} });
+    } else if (type === 'checkpoint') {
       this.sync();
-      this.run.update({ step: event.step, status: event.reason, message: event.message });
+      const best = event.isBest ? ', the best so far' : '';
+      run.log({ type, step, message: `Saved a checkpoint after step ${step}${best}` });
+    } else if (type === 'warning' || type === 'control') {
+      // What is said before a resumed run goes on has step 0.
+      run.log({ type, step: Math.max(step, run.state.step), message: event.message });
+    } else if (type === 'run-end') {
+      this.sync();
+      run.update({ step, status: event.reason, message: event.message });
     }
   }
 
@@ -44,9 +61,10 @@ export class MetricSink {
     for (const file of this.files()) file.close();
   }
 
-  private writeStep({ step, epoch, metrics, samples }: StepEvent): void {
+  private writeStep({ step, epoch, metrics, samples, tokens }: StepEvent): void {
     this.metrics.append({ step, epoch, ...metrics });
     for (const sample of samples) this.samples.append(sample);
+    for (const record of tokens) this.tokens.append(record);
     const texts = samples.length > 0 ? { samples: samples.map(describeSample) } : {};
     this.events.write(step, { scalars: metrics, texts });
     this.run.update({ step });
@@ -69,8 +87,22 @@ export class MetricSink {
   }
 
   private files(): readonly (JsonlWriter | EventWriter)[] {
-    return [this.metrics, this.samples, this.evaluations, this.events];
+    return [this.metrics, this.samples, this.tokens, this.evaluations, this.events];
   }
+}
+
+/** The log's first row, or that of a run that goes on. */
+function describeStart(
+  run: RunFolder,
+  { step, totalSteps }: Extract<TrainEvent, { type: 'run-start' }>,
+): Omit<LogRow, 'time'> {
+  const { resumedFrom, resumedStep } = run;
+  if (resumedFrom !== undefined) {
+    return { type: 'resume', step, message: `The run goes on after step ${step} of ${totalSteps}` };
+  }
+  return resumedStep === undefined
+    ? { type: 'start', step, message: `The run starts; it has ${totalSteps} steps` }
+    : { type: 'resume', step, message: 'The run starts again, as no checkpoint was saved' };
 }
 
 /** A sample as Markdown. */

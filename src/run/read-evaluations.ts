@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { EvaluationReport, Performance } from '../ppo-trainer/evaluation-report.ts';
+import { readJsonLines } from './read-json-lines.ts';
 import { locateRunFiles } from './run-folder.ts';
 
 /** An evaluation as a run wrote it down. */
@@ -14,12 +14,7 @@ export interface FirstAndLast {
 
 /** A run's first evaluation and its last, which may be the same; undefined if there is none. */
 export async function readFirstAndLast(run: string): Promise<FirstAndLast | undefined> {
-  const path = locateRunFiles(run).evaluations;
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  const lines = text.split('\n').filter((line) => line !== '');
+  const lines = await readJsonLines(locateRunFiles(run).evaluations);
   if (lines.length === 0) return undefined;
   return { first: parse(lines[0]!), last: parse(lines.at(-1)!) };
 }

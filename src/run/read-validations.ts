@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { Metrics } from '../ppo-trainer/records.ts';
+import { readJsonLines } from './read-json-lines.ts';
 import { locateRunFiles } from './run-folder.ts';
 
 /** How a stage did on what it does not learn from. */
@@ -15,7 +15,7 @@ export interface FirstAndLastValidation {
 
 /** The first validation of a stage's run and its last; undefined if there is none. */
 export async function readValidations(run: string): Promise<FirstAndLastValidation | undefined> {
-  const lines = (await readFile(locateRunFiles(run).evaluations, 'utf8')).split('\n').slice(0, -1);
+  const lines = await readJsonLines(locateRunFiles(run).evaluations);
   if (lines.length === 0) return undefined;
   return { first: parse(lines[0]!), last: parse(lines.at(-1)!) };
 }

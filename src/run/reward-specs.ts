@@ -10,6 +10,7 @@ import {
 import {
   FunctionSource,
   HumanSource,
+  LiveHumanSource,
   loadRewardFile,
   RemoteSource,
   RewardModelSource,
@@ -22,7 +23,7 @@ import { stateName } from './run-state.ts';
 
 type RewardConfig = Pick<
   RunConfig,
-  'reward' | 'rewardTimeout' | 'humanFallback' | 'seed' | 'valueInit'
+  'reward' | 'rewardTimeout' | 'humanFallback' | 'humanTimeout' | 'seed' | 'valueInit'
 >;
 
 export interface LoadRewardsOptions {
@@ -30,6 +31,8 @@ export interface LoadRewardsOptions {
   readonly model: LoadedModel;
   /** Modules that reward files may import by name without an installation, such as this package. */
   readonly modules?: Readonly<Record<string, unknown>> | undefined;
+  /** Where people are asked for scores while the run waits; without it nobody can be asked. */
+  readonly humanFolder?: string | undefined;
 }
 
 export interface RunRewards {
@@ -37,6 +40,8 @@ export interface RunRewards {
   readonly rewards: readonly WeightedSource[] | undefined;
   /** Set where the value model starts as a copy of it; it is then not among `rewards`. */
   readonly rewardModel: RewardModel | undefined;
+  /** That of `rewards` which people give while the run waits. */
+  readonly live: LiveHumanSource | undefined;
 }
 
 /** Says what is missing before anything large is loaded. */
@@ -44,7 +49,7 @@ export function checkRewards({ reward }: Pick<RunConfig, 'reward'>): void {
   for (const { kind, place } of reward.map(parseRewardSpec)) {
     if (kind === 'library') openLibraryReward(place);
     if (kind === 'model' && existsSync(place)) findRewardModel(place);
-    if (kind === 'library' || kind === 'server' || existsSync(place)) continue;
+    if (kind === 'library' || kind === 'server' || kind === 'live' || existsSync(place)) continue;
     const wanted = {
       file: 'a TypeScript or JavaScript file with a reward function as default export',
       human: 'a JSON Lines file with scores',
@@ -67,20 +72,40 @@ export async function loadRewards(
     } else rewards.push(...(await openSource(spec, config, options)));
   }
   const limited = rewards.map((reward) => withTimeout(reward, config));
-  return { rewards: limited.length > 0 ? limited : undefined, rewardModel };
+  const live = rewards.map(({ source }) => source).find((s) => s instanceof LiveHumanSource);
+  return { rewards: limited.length > 0 ? limited : undefined, rewardModel, live };
+}
+
+/** The same config without the reward that people give while a run waits: nobody is asked to score
+ *  evaluations. */
+export function leaveOutPeople<C extends Pick<RunConfig, 'reward'>>(config: C): C {
+  const reward = config.reward.filter((text) => parseRewardSpec(text).kind !== 'live');
+  if (reward.length === 0) throw describeNobody();
+  return { ...config, reward };
+}
+
+function describeNobody(): Error {
+  return new Error(
+    'Cannot evaluate with the reward human alone: nobody is asked to score evaluations, got no other reward; ' +
+      'give one, such as --reward human:scores.jsonl or --reward reward.ts',
+  );
 }
 
 async function openSource(
   { kind, place, weight }: RewardSpec,
-  { rewardTimeout, humanFallback, seed }: RewardConfig,
-  { model, modules }: LoadRewardsOptions,
+  { rewardTimeout, humanFallback: fallback, humanTimeout: timeout, seed }: RewardConfig,
+  { model, modules, humanFolder }: LoadRewardsOptions,
 ): Promise<WeightedSource[]> {
   if (kind === 'library') return [openLibraryReward(place)];
   if (kind === 'server') {
     return [{ source: new RemoteSource({ url: place, timeout: rewardTimeout, seed }), weight }];
   }
   if (kind === 'human') {
-    return [{ source: await HumanSource.load(place, { fallback: humanFallback }), weight }];
+    return [{ source: await HumanSource.load(place, { fallback }), weight }];
+  }
+  if (kind === 'live') {
+    if (humanFolder === undefined) throw describeNobody();
+    return [{ source: new LiveHumanSource(humanFolder, { fallback, timeout }), weight }];
   }
   if (kind === 'model') {
     const source = new RewardModelSource(await loadRewardModel(findRewardModel(place), model));

@@ -7,6 +7,12 @@ import { readRunConfig } from './run-folder.ts';
 /** A key of each command's configs that the others do not have. */
 const marks = { train: 'prompts', sft: 'fullParameters', reward: 'chosenColumn' } as const;
 
+/** The command that a saved config is of; undefined if it is of none. */
+export function commandOf(config: object): keyof typeof marks | undefined {
+  const commands = Object.keys(marks) as (keyof typeof marks)[];
+  return commands.find((command) => marks[command] in config);
+}
+
 /** A config with its folder and with absolute paths, so that its run can be resumed from anywhere. */
 export function completeConfig<O extends object, C extends AnyRunConfig>(
   options: O,
@@ -22,7 +28,7 @@ export async function readConfigOf<O extends object, C extends AnyRunConfig>(
   kind: RunKind<O, C>,
 ): Promise<C> {
   const saved = await readRunConfig(folder);
-  const command = Object.entries(marks).find(([, mark]) => mark in saved)?.[0];
+  const command = commandOf(saved);
   if (command !== undefined && command !== kind.command) {
     throw new ConfigError(
       `Cannot use the run in ${folder}: it must be one of "proximal ${kind.command}", got one of "proximal ${command}"`,

@@ -1,9 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import type { LogRow as DashboardRow } from '../dashboard/api.ts';
 import { version } from '../version.ts';
 import { RunFolder, readRunConfig } from './run-folder.ts';
+import type { LogRow } from './run-log.ts';
 import { readRunState } from './run-state.ts';
 
 const options = { config: { seed: 1, gamma: 0.99 }, keepCheckpoints: 2 };
@@ -90,6 +92,39 @@ describe('RunFolder', () => {
   });
 });
 
+describe('A living run', () => {
+  test('shows its phase, until it ends', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const run = await RunFolder.create(path, options);
+    const phase = { phase: 'update', done: 1, total: 4 };
+    run.showPhase(phase);
+    expect(await readRunState(path)).toMatchObject({ phase });
+    run.update({ status: 'paused' });
+    expect(await readRunState(path)).toMatchObject({ phase, status: 'paused' });
+    run.showPhase({ ...phase, done: 2 });
+    run.update({ status: 'failed', message: 'no idea' });
+    expect(await readRunState(path)).not.toHaveProperty('phase');
+    expect(readFileSync(run.paths.log, 'utf8')).toMatch(
+      /^\{"time":"[^"]+","type":"end","step":0,"message":"The run failed: no idea"\}\n$/,
+    );
+    run.close();
+  });
+
+  test('goes on where its phase cannot be written', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const run = await RunFolder.create(path, options);
+    mkdirSync(join(path, 'run.json.tmp'));
+    run.showPhase({ phase: 'update', done: 1, total: 4 });
+    expect(() => run.update({ step: 1 })).toThrow('Cannot write');
+    expect(await readRunState(path)).not.toHaveProperty('phase');
+    run.close();
+  });
+
+  test('has a log with the rows of the dashboard', () => {
+    expectTypeOf<LogRow>().toEqualTypeOf<DashboardRow>();
+  });
+});
+
 describe('A resumed run', () => {
   const lines = (...steps: number[]) => steps.map((step) => `{"step":${step}}\n`).join('');
 
@@ -101,10 +136,12 @@ describe('A resumed run', () => {
         isBest: step === 2,
       });
     }
-    const { metrics, samples, evaluations, checkpoints } = first.paths;
+    const { metrics, samples, tokens, evaluations, log, checkpoints } = first.paths;
     writeFileSync(metrics, `${lines(1, 2, 3, 4, 5)}{"step":6,"lo`);
     writeFileSync(samples, lines(1, 1, 2, 2, 3));
+    writeFileSync(tokens, `${lines(1, 2, 3)}{`);
     writeFileSync(evaluations, lines(0, 2, 4));
+    writeFileSync(log, lines(0, 2, 2, 4));
     writeFileSync(`${metrics}.1-2.tmp`, 'left');
     writeFileSync(join(checkpoints, 'checkpoint-000004/a'), 'y');
     first.update({ step: 5 });
@@ -116,10 +153,13 @@ describe('A resumed run', () => {
       warnings: [expect.stringContaining('checkpoint-000004: a must have the SHA-256')],
     });
     expect(run.resumedStep).toBe(2);
-    expect([metrics, samples, evaluations].map((file) => readFileSync(file, 'utf8'))).toEqual([
+    const logs = [metrics, samples, tokens, evaluations, log];
+    expect(logs.map((file) => readFileSync(file, 'utf8'))).toEqual([
       lines(1, 2),
       lines(1, 1, 2, 2),
+      lines(1, 2),
       lines(0, 2),
+      lines(0, 2, 2),
     ]);
     expect(readdirSync(path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
     expect(await readRunConfig(path)).toEqual({ seed: 2 });
@@ -129,7 +169,7 @@ describe('A resumed run', () => {
     run.close();
   });
 
-  test('that reached no checkpoint starts with empty logs', async () => {
+  test('that reached no checkpoint starts without logs', async () => {
     const path = join(makeTempFolder(), 'a');
     const first = await RunFolder.create(path, options);
     writeFileSync(first.paths.evaluations, lines(0));
@@ -137,7 +177,7 @@ describe('A resumed run', () => {
     first.close();
     const run = await RunFolder.create(path, resuming);
     expect([run.resumedFrom, run.resumedStep, run.state.step]).toEqual([undefined, -1, 0]);
-    expect(readFileSync(run.paths.evaluations, 'utf8')).toBe('');
+    expect(existsSync(run.paths.evaluations)).toBe(false);
     run.close();
   });
 

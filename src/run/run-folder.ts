@@ -1,22 +1,30 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJsonObject } from '../base-setup/parse-json-object.ts';
 import { writeAtomically } from '../base-setup/safetensors/atomic-file.ts';
 import { version } from '../version.ts';
 import { CheckpointStore, type FoundCheckpoint } from './checkpoint-store.ts';
 import { cutJsonl } from './cut-jsonl.ts';
-import { lockName, RunLock } from './run-lock.ts';
-import { type RunState, readRunState, stateName, writeRunState } from './run-state.ts';
+import { expectNoRun, removeLeftovers } from './folder-contents.ts';
+import { RunLock } from './run-lock.ts';
+import { appendLogRow, type LogRow } from './run-log.ts';
+import { hasEnded, type RunState, readRunState, stateName, writeRunState } from './run-state.ts';
+import { Throttle } from './throttle.ts';
 
 /** What lies in a run's folder, besides its state and lock. */
 const names = {
   config: 'config.json',
   metrics: 'metrics.jsonl',
   samples: 'samples.jsonl',
+  tokens: 'tokens.jsonl',
   evaluations: 'evaluations.jsonl',
+  log: 'log.jsonl',
   events: 'events',
   checkpoints: 'checkpoints',
 } as const;
+
+/** Milliseconds between two phases that are shown. */
+const PHASE_INTERVAL = 1000;
 
 /** A run without a checkpoint starts again; step 0 may have been evaluated. */
 const beforeFirst = -1;
@@ -44,6 +52,7 @@ export class RunFolder {
   readonly paths: RunPaths;
   readonly checkpoints: CheckpointStore;
   private readonly lock: RunLock;
+  private readonly phases = new Throttle(() => this.writePhase(), PHASE_INTERVAL);
   private current: RunState;
   private from: FoundCheckpoint | undefined;
 
@@ -57,7 +66,7 @@ export class RunFolder {
       const run = new RunFolder(path, { keep: options.keepCheckpoints, lock });
       await removeLeftovers(path);
       if (options.resume) await run.resume();
-      else await expectEmpty(path);
+      else await expectNoRun(path);
       await writeAtomically(run.paths.config, `${JSON.stringify(options.config, undefined, 2)}\n`);
       await mkdir(run.paths.checkpoints, { recursive: true });
       writeRunState(path, run.current);
@@ -91,29 +100,63 @@ export class RunFolder {
     return this.current;
   }
 
-  /** Changes the state on the disk; the rest of it stays. */
+  /** Changes the state on the disk; the rest of it stays. The end of a run is logged. */
   update(change: Partial<Pick<RunState, 'step' | 'totalSteps' | 'status' | 'message'>>): void {
     this.current = { ...this.current, ...change };
+    const isEnd = change.status !== undefined && hasEnded(this.current);
+    if (isEnd) this.forgetPhase();
     writeRunState(this.path, this.current);
+    if (isEnd)
+      this.log({ type: 'end', step: this.current.step, message: describeEnd(this.current) });
+  }
+
+  /** Shows other processes what the run is at, about once a second. */
+  showPhase(phase: NonNullable<RunState['phase']>): void {
+    this.current = { ...this.current, phase };
+    this.phases.ask();
+  }
+
+  /** Adds a row to the run's log. */
+  log(row: Omit<LogRow, 'time'>): void {
+    appendLogRow(this.paths.log, row);
   }
 
   /** Lets other processes in; may be called twice. */
   close(): void {
+    this.phases.stop();
     this.lock.release();
+  }
+
+  private writePhase(): void {
+    try {
+      writeRunState(this.path, this.current, { sync: false });
+    } catch {
+      // No run ends because it cannot show its phase: what must be written is written by update().
+    }
+  }
+
+  private forgetPhase(): void {
+    this.phases.stop();
+    const { phase: _, ...rest } = this.current;
+    this.current = rest;
   }
 
   private async resume(): Promise<void> {
     const earlier = await readRunState(this.path);
     expectRun(this.path, earlier);
     this.from = await this.checkpoints.latest();
-    const { metrics, samples, evaluations } = this.paths;
-    for (const path of [metrics, samples, evaluations]) {
+    const { metrics, samples, tokens, evaluations, log } = this.paths;
+    for (const path of [metrics, samples, tokens, evaluations, log]) {
       await cutJsonl(path, this.from?.step ?? beforeFirst);
     }
     const { startedAt } = earlier;
     const resumedAt = new Date().toISOString();
     this.current = { ...this.current, startedAt, resumedAt, step: this.from?.step ?? 0 };
   }
+}
+
+function describeEnd({ status, message = 'The run has ended' }: RunState): string {
+  return status === 'failed' ? `The run failed: ${message}` : message;
 }
 
 /** Where the files of a run lie. */
@@ -133,28 +176,5 @@ function expectRun(path: string, state: RunState | undefined): asserts state is 
   if (state !== undefined) return;
   throw new Error(
     `Cannot resume ${path}: it must hold a run, got no ${stateName}; leave out --resume to start one`,
-  );
-}
-
-/** Removes files that ended processes left half written. */
-async function removeLeftovers(path: string): Promise<void> {
-  const leftovers = (await readdir(path)).filter((name) =>
-    /\.(json|jsonl|lock)\..*tmp$/.test(name),
-  );
-  for (const name of leftovers) await rm(join(path, name));
-}
-
-async function expectEmpty(path: string): Promise<void> {
-  const state = await readRunState(path);
-  if (state !== undefined) {
-    throw new Error(
-      `Cannot start a run in ${path}: it must not hold another, got one of ${state.startedAt} at step ${state.step}; ` +
-        'pass it to --resume to go on with it, or choose another folder',
-    );
-  }
-  const other = (await readdir(path)).find((name) => name !== lockName);
-  if (other === undefined) return;
-  throw new Error(
-    `Cannot start a run in ${path}: it must be new or empty, got ${other} in it; choose another folder`,
   );
 }

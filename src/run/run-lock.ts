@@ -47,6 +47,12 @@ export class RunLock {
   }
 }
 
+/** Whether a process works in a folder; one on another machine can only be believed. */
+export function isRunAlive(folder: string): boolean {
+  const holder = parseHolder(readIfThere(join(folder, lockName)) ?? '');
+  return holder !== undefined && (holder.host !== hostname() || isAlive(holder.pid));
+}
+
 /** Whether the file is new; both calls are made in one go, so that it is hardly ever seen empty. */
 function tryCreate(path: string, holder: Holder): boolean {
   let descriptor: number;

@@ -29,23 +29,31 @@ const runStateSchema = z.object({
   /** The last step that was made. */
   step: z.int().min(0),
   totalSteps: z.int().min(0).optional(),
-  /** `running` also where the process was killed; its pid tells. */
-  status: z.enum(['running', 'failed', ...ends]),
-  /** Why the run ended, in one sentence. */
+  /** `running`, `paused` or `waiting` (for people) also where the process was killed; its pid tells. */
+  status: z.enum(['running', 'paused', 'waiting', 'failed', ...ends]),
+  /** Why the run ended, or what it waits for, in one sentence. */
   message: z.string().optional(),
+  /** What a living run is at. */
+  phase: z.object({ phase: z.string(), done: z.int(), total: z.int() }).optional(),
 });
 
 /** How far a run has come. */
 export type RunState = Readonly<z.output<typeof runStateSchema>>;
 
-/** Replaces the state of a run as a whole, in one go, as listeners to events cannot wait. */
-export function writeRunState(folder: string, state: RunState): void {
+/** Whether a run with this status has ended; one that was killed has not. */
+export function hasEnded({ status }: Pick<RunState, 'status'>): boolean {
+  return status !== 'running' && status !== 'paused' && status !== 'waiting';
+}
+
+/** Replaces the state of a run as a whole, in one go, as listeners to events cannot wait.
+ *  @param options.sync whether to wait for the disk; true by default */
+export function writeRunState(folder: string, state: RunState, { sync = true } = {}): void {
   const path = join(folder, stateName);
   try {
     const descriptor = openSync(`${path}.tmp`, 'w');
     try {
       writeSync(descriptor, `${JSON.stringify(state, undefined, 2)}\n`);
-      fsyncSync(descriptor);
+      if (sync) fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }

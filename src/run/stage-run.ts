@@ -8,6 +8,7 @@ import type { StageOptions, StageResults } from '../stages/index.ts';
 import { describeBadRows } from './describe-rows.ts';
 import { MetricSink } from './metric-sink.ts';
 import { type FirstAndLastValidation, readValidations } from './read-validations.ts';
+import { forgetRequests, RunControl } from './run-control.ts';
 import type { RunFolder } from './run-folder.ts';
 import { inRunFolder, loadNamedModel } from './run-work.ts';
 
@@ -67,6 +68,7 @@ export async function runStage(
   const { signal, loadModel: load = loadNamedModel } = context;
   return inRunFolder(config, context, {
     prepare: async () => {
+      forgetRequests(config.output);
       const model = await load(config);
       signal?.throwIfAborted();
       const work = await open(model);
@@ -94,6 +96,7 @@ async function train(
     sink.handle(event);
     await onEvent?.(event);
   };
+  const control = new RunControl(run, { signal, emit });
   try {
     const warnings = [
       ...(run.resumedFrom?.warnings ?? []),
@@ -103,7 +106,8 @@ async function train(
     for (const message of warnings) await emit({ type: 'warning', step: 0, message });
     const { steps, reason } = await work.train({
       onEvent: emit,
-      signal,
+      signal: control.signal,
+      control,
       saveCheckpoint: (write, { step, isBest }) => run.checkpoints.save(step, write, { isBest }),
       resumeFrom: run.resumedFrom?.folder,
     });
@@ -115,6 +119,7 @@ async function train(
     const { message = '' } = run.state;
     return { folder: run.path, ...models, steps, reason, message, validations, report, items };
   } finally {
+    control.close();
     sink.close();
   }
 }

@@ -14,11 +14,14 @@ import type { TrainEvent } from '../ppo-trainer/events.ts';
 import { PPOTrainer, type TrainingResults } from '../ppo-trainer/ppo-trainer.ts';
 import { type BestCheckpoint, findBestCheckpoint } from './best-checkpoint.ts';
 import { findPolicy } from './evaluate-policy.ts';
+import { evaluationWithoutPeople, type HumanEvaluation } from './human-evaluation.ts';
+import { humanFolder } from './human-scores.ts';
 import { describeDropped, loadRunPrompts } from './load-run-prompts.ts';
 import { MetricSink } from './metric-sink.ts';
 import { type FirstAndLast, readFirstAndLast } from './read-evaluations.ts';
-import { checkRewards, loadRewards } from './reward-specs.ts';
+import { checkRewards, loadRewards, type RunRewards } from './reward-specs.ts';
 import { completeConfig, readConfigOf } from './run-config-files.ts';
+import { forgetRequests, RunControl } from './run-control.ts';
 import type { RunFolder } from './run-folder.ts';
 import { inRunFolder, loadNamedModel, pick } from './run-work.ts';
 
@@ -98,54 +101,85 @@ export function completeRunConfig(options: RunConfigOptions): CompleteConfig {
 interface Parts {
   readonly trainer: PPOTrainer;
   readonly prompts: PromptDataset;
+  readonly live: RunRewards['live'];
+  readonly evaluation: HumanEvaluation | undefined;
 }
 
 async function prepare(config: CompleteConfig, context: TrainRunOptions): Promise<Parts> {
   const { signal, modules, loadModel: load = loadNamedModel } = context;
+  forgetRequests(config.output);
   const model = await load(config);
   signal?.throwIfAborted();
   const { tokenizer, base } = model;
   const contextLength = base.architecture.config.max_position_embeddings;
   const prompts = await loadRunPrompts(config, { tokenizer, contextLength });
   signal?.throwIfAborted();
-  const rewards = await loadRewards(config, { model, modules });
+  const opened = { model, modules, humanFolder: humanFolder(config.output) };
+  const { live, ...rewards } = await loadRewards(config, opened);
+  const evaluation = evaluationWithoutPeople({ live, ...rewards });
   const { adapter, ...ppo } = pick(config, ppoConfigShape);
   const start = adapter === undefined ? {} : { adapter: await findPolicy(adapter) };
-  return { trainer: new PPOTrainer({ ...ppo, ...start }, { model, ...rewards }), prompts };
+  const parts = { model, ...rewards, replace: evaluation?.replace };
+  return { trainer: new PPOTrainer({ ...ppo, ...start }, parts), prompts, live, evaluation };
 }
 
 async function train(
   config: CompleteConfig,
-  { trainer, prompts, run, signal, onEvent }: TrainRunOptions & Parts & { readonly run: RunFolder },
+  parts: TrainRunOptions & Parts & { readonly run: RunFolder },
 ): Promise<TrainRunResult> {
+  const { trainer, prompts, run, signal, onEvent, live, evaluation } = parts;
   const sink = new MetricSink(run);
   const emit = async (event: TrainEvent) => {
     sink.handle(event);
     await onEvent?.(event);
   };
+  const control = new RunControl(run, { signal, emit });
+  live?.listen({
+    step: () => control.nextStep,
+    onWait: (missing) => control.waitForPeople(missing),
+    warn: (message) => emit({ type: 'warning', step: run.state.step, message }),
+  });
   try {
-    const dropped = describeDropped(prompts.report);
-    const warnings = [...(run.resumedFrom?.warnings ?? []), ...(dropped ? [dropped] : [])];
-    for (const message of warnings) await emit({ type: 'warning', step: 0, message });
+    for (const message of warningsOf(parts)) await emit({ type: 'warning', step: 0, message });
     const results = await trainer.train(prompts.train, {
       ...pick(config, trainingConfigShape),
-      validationPrompts: prompts.validation,
+      validationPrompts: evaluation?.canEvaluate === false ? [] : prompts.validation,
       onEvent: emit,
-      signal,
+      signal: control.signal,
+      control,
       saveCheckpoint: (write, { step, isBest }) => run.checkpoints.save(step, write, { isBest }),
       resumeFrom: run.resumedFrom?.folder,
     });
-    const modelFolder = join(run.path, 'model');
-    const isDone = results.reason !== 'interrupted';
-    if (isDone) await trainer.saveModel(modelFolder);
-    return {
-      ...results,
-      folder: run.path,
-      modelFolder: isDone ? modelFolder : undefined,
-      evaluations: await readFirstAndLast(run.path),
-      best: await findBestCheckpoint(run.path),
-    };
+    return await finish(results, { run, trainer });
   } finally {
+    control.close();
     sink.close();
   }
+}
+
+/** Saves the model of a run that is done. */
+async function finish(
+  results: TrainingResults,
+  { run, trainer }: { readonly run: RunFolder; readonly trainer: PPOTrainer },
+): Promise<TrainRunResult> {
+  const modelFolder = join(run.path, 'model');
+  const isDone = results.reason !== 'interrupted';
+  if (isDone) await trainer.saveModel(modelFolder);
+  return {
+    ...results,
+    folder: run.path,
+    modelFolder: isDone ? modelFolder : undefined,
+    evaluations: await readFirstAndLast(run.path),
+    best: await findBestCheckpoint(run.path),
+  };
+}
+
+function warningsOf({ run, prompts, evaluation }: Parts & { readonly run: RunFolder }): string[] {
+  const dropped = describeDropped(prompts.report);
+  const isShort = evaluation !== undefined && prompts.validation.length > 0;
+  return [
+    ...(run.resumedFrom?.warnings ?? []),
+    ...(dropped ? [dropped] : []),
+    ...(isShort ? [evaluation.warning] : []),
+  ];
 }

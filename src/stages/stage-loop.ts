@@ -3,6 +3,12 @@ import { PromptOrder } from '../data/index.ts';
 import type { TrainEvent } from '../ppo-trainer/events.ts';
 import type { SaveCheckpoint } from '../ppo-trainer/loop-checkpoints.ts';
 import type { Metrics } from '../ppo-trainer/records.ts';
+import {
+  describeInterruption,
+  isToldToStop,
+  type StepControl,
+  stoppedOnRequest,
+} from '../ppo-trainer/step-control.ts';
 import type { RoleOptimizer } from '../training/index.ts';
 import { loadStageState, type StageWeights, saveStageState } from './stage-state.ts';
 
@@ -24,6 +30,8 @@ export interface StageOptions {
   readonly onEvent?: ((event: TrainEvent) => void | Promise<void>) | undefined;
   /** Ends the run in order: what is done is saved. */
   readonly signal?: AbortSignal | undefined;
+  /** Pauses, saves and ends the run between steps. */
+  readonly control?: StepControl | undefined;
   readonly saveCheckpoint?: SaveCheckpoint | undefined;
   /** Folder of the checkpoint to go on from. */
   readonly resumeFrom?: string | undefined;
@@ -65,7 +73,7 @@ export class StageLoop {
   }
 
   async run(): Promise<StageResults> {
-    const { signal, resumeFrom } = this.options;
+    const { signal, control, resumeFrom } = this.options;
     const { totalSteps } = this;
     const { stepsPerEpoch } = this.order;
     this.stage.optimizer.plan(totalSteps);
@@ -79,8 +87,10 @@ export class StageLoop {
       const { step } = this.progress;
       if (step > 0 && (isBest || isMultiple(step, this.config.saveInterval)))
         await this.save(isBest);
-      if (step >= totalSteps) return this.end('completed');
-      if (signal?.aborted) return this.end('interrupted');
+      if (step >= totalSteps) return this.end('completed', 'All steps are done');
+      const isAsked = await isToldToStop(control, { step, save: () => this.save() });
+      if (isAsked) return this.end('interrupted', stoppedOnRequest);
+      if (signal?.aborted) return this.end('interrupted', describeInterruption(signal));
       await this.makeStep();
     }
   }
@@ -96,9 +106,15 @@ export class StageLoop {
     stage.optimizer.step();
     this.progress = { ...this.progress, step: step + 1 };
     const seconds = (performance.now() - start) / 1000;
-    this.metrics = { ...learned, 'train/grad_norm': norm, lr, 'timing/step': seconds };
+    this.metrics = {
+      ...learned,
+      'train/grad_norm': norm,
+      lr,
+      'timing/step': seconds,
+      'perf/rss_mb': process.memoryUsage.rss() / 2 ** 20,
+    };
     const about = { step: step + 1, epoch: order.epochAt(step) + 1 };
-    await this.emit({ type: 'step', ...about, metrics: this.metrics, samples: [] });
+    await this.emit({ type: 'step', ...about, metrics: this.metrics, samples: [], tokens: [] });
   }
 
   /** Validates at the start, at intervals and at the end; tells whether that was the best so far. */
@@ -129,11 +145,9 @@ export class StageLoop {
     await this.emit({ type: 'checkpoint', step, folder, isBest });
   }
 
-  private async end(reason: 'completed' | 'interrupted'): Promise<StageResults> {
+  private async end(reason: StageResults['reason'], message: string): Promise<StageResults> {
     const { step } = this.progress;
     await this.save();
-    const message =
-      reason === 'completed' ? 'All steps are done' : 'The run was interrupted and can be resumed';
     await this.emit({ type: 'run-end', step, reason, message });
     return { steps: step, reason, metrics: this.metrics, validation: this.validation };
   }

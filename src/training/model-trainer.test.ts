@@ -66,6 +66,27 @@ describe('ModelTrainer.trainStep()', () => {
     expect(metrics['policy/clipfrac_avg']).toBe(0);
   });
 
+  it.each([undefined, 2])(
+    'gives the ratio of every token, in micro-batches of %s',
+    async (size) => {
+      const { trainer, golden, policy } = await makePpoTrainer('token-clip', {
+        microBatchSize: size,
+      });
+      const { logprobs } = await policy.logprobs(golden.prompts, golden.responses, {
+        temperature: golden.config.temperature,
+      });
+      // log π_old is above log π_new by 0, 0.1, 0.2, 0, …: ρ = e^0, e^−0.1, e^−0.2, e^0, …
+      const old = Float32Array.from(logprobs.flatMap((part) => [...part]));
+      const shifted = old.map((logprob, t) => logprob + (t % 3) / 10);
+      const batch = { ...golden.experience, logprobs: shifted };
+      const { ratios } = await trainer.trainStep(batch);
+      expect(ratios).toHaveLength(old.length);
+      ratios.forEach((ratio, t) => {
+        expect(ratio).toBeCloseTo(Math.exp(-(t % 3) / 10), 5);
+      });
+    },
+  );
+
   it('stops before a step whose approxKL passes targetKl, and changes nothing', async () => {
     const { trainer, golden, weights } = await makePpoTrainer('token-clip', { targetKl: 1e-6 });
     const before = weights();

@@ -3,11 +3,12 @@ import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { PolicyModel, ValueModel } from '../models/index.ts';
+import { joinFloats } from '../token-attribution/join-columns.ts';
 import { expectFinite } from './expect-finite.ts';
 import { microBatches } from './micro-batches.ts';
 import { PolicyLoss } from './policy-loss.ts';
-import { addSums, type PolicySums, policyMetrics } from './policy-loss-sums.ts';
-import { PolicyPass } from './policy-pass.ts';
+import { addSums, policyMetrics } from './policy-loss-sums.ts';
+import { PolicyPass, type PolicyRun } from './policy-pass.ts';
 import { HEAD, RoleOptimizer } from './role-optimizer.ts';
 import { countSteps } from './step-counts.ts';
 import { ValueLoss } from './value-loss.ts';
@@ -31,6 +32,8 @@ export interface TrainStepResult {
   readonly metrics: Readonly<Record<string, number>>;
   /** Whether approxKL passed `targetKl`: nothing was changed then. */
   readonly stopped: boolean;
+  /** ρ_t = π_new/π_old of the minibatch's tokens before the step, [N]. */
+  readonly ratios: Float32Array;
 }
 
 /** Makes optimiser steps of policy and value model from experience. */
@@ -81,16 +84,16 @@ export class ModelTrainer {
     const { config } = this.options;
     const counts = countSteps(batch);
     const { policyOptimizer, valueOptimizer } = this;
-    const policySums: PolicySums[] = [];
+    const policyRuns: PolicyRun[] = [];
     const valueSums: ValueSums[] = [];
     for (const part of microBatches(batch, config.microBatchSize)) {
       const given = { counts, klCoef, optimizer: policyOptimizer };
-      policySums.push(await this.policyPass.run(part, given));
+      policyRuns.push(await this.policyPass.run(part, given));
       if (this.valuePass === undefined || valueOptimizer === undefined) continue;
       valueSums.push(await this.valuePass.run(part, { counts, optimizer: valueOptimizer }));
     }
     const metrics = {
-      ...policyMetrics(policySums.reduce(addSums), counts.tokenCount),
+      ...policyMetrics(policyRuns.map(({ sums }) => sums).reduce(addSums), counts.tokenCount),
       'policy/grad_norm': policyOptimizer.gradientNorm(),
       ...(valueOptimizer && {
         ...valueMetrics(valueSums.reduce(addSums), counts.stepCount),
@@ -104,6 +107,7 @@ export class ModelTrainer {
       valueLoss: metrics['loss/value_avg'] ?? Number.NaN,
       metrics,
       stopped,
+      ratios: joinFloats(policyRuns.map(({ ratios }) => ratios)),
     };
   }
 

@@ -5,6 +5,7 @@ import { PackedBatch, type PolicyModel } from '../models/index.ts';
 import { LayerPasses } from './layer-passes.ts';
 import { runPolicyHead } from './policy-head.ts';
 import type { PolicyLoss } from './policy-loss.ts';
+import { policyRatio } from './policy-loss-clip.ts';
 import type { PolicySums } from './policy-loss-sums.ts';
 import { putRows, stateRows } from './response-rows.ts';
 import type { RoleOptimizer } from './role-optimizer.ts';
@@ -15,6 +16,13 @@ export interface PolicyPassOptions {
   readonly policy: PolicyModel;
   readonly loss: PolicyLoss;
   readonly config: Pick<PPOConfig, 'temperature' | 'entropyCoef' | 'saveActivations'>;
+}
+
+/** What a micro-batch gave besides gradients. */
+export interface PolicyRun {
+  readonly sums: PolicySums;
+  /** ρ_t = π_new/π_old of each token, whatever the ratio level, [N]. */
+  readonly ratios: Float32Array;
 }
 
 /** Forward, loss and backward of the policy over micro-batches. */
@@ -33,7 +41,7 @@ export class PolicyPass {
   async run(
     part: Experience,
     { counts, klCoef, optimizer }: { counts: StepCounts; klCoef: number; optimizer: RoleOptimizer },
-  ): Promise<PolicySums> {
+  ): Promise<PolicyRun> {
     const { policy, loss, config } = this.options;
     const tape = await this.layers.forward(new PackedBatch(wholeSequences(part)));
     const { sequences, offsets, tokens } = part;
@@ -55,6 +63,10 @@ export class PolicyPass {
     });
     const dHidden = putRows(head.pullBack(dLogprobs, dEntropies), rows, tape.hidden.shape[0]!);
     await this.layers.backward(tape, dHidden, optimizer.add);
-    return sums;
+    return { sums, ratios: ratiosOf(head.logprobs, part.logprobs) };
   }
+}
+
+function ratiosOf(newLogprobs: Float32Array, oldLogprobs: Float32Array): Float32Array {
+  return newLogprobs.map((logprob, t) => policyRatio(logprob - oldLogprobs[t]!).ratio);
 }

@@ -42,6 +42,22 @@ describe('proximal sft', () => {
     expect(config).toMatchObject({ data: at('texts.jsonl'), batchSize: 2, merged: false });
     const report = JSON.parse(readFileSync(at('whole/data.json'), 'utf8'));
     expect(report).toMatchObject({ read: 14, kept: 13, bad: 1, truncated: 1 });
+    expect(existsSync(at('whole/samples.jsonl'))).toBe(false);
+    expect(existsSync(at('whole/tokens.jsonl'))).toBe(false);
+    const [first, ...log] = readLog(at('whole'), 'log.jsonl');
+    expect(first).toMatchObject({
+      step: 0,
+      type: 'warning',
+      message: expect.stringContaining('Left out 1 of 14'),
+    });
+    expect(log).toContainEqual(
+      expect.objectContaining({
+        step: 0,
+        type: 'start',
+        message: 'The run starts; it has 12 steps',
+      }),
+    );
+    expect(log.at(-1)).toMatchObject({ step: 12, type: 'end', message: 'All steps are done' });
   });
 
   test('that Ctrl-C ended goes on to the same adapter and the same logs', async () => {

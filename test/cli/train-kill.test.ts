@@ -15,7 +15,7 @@ let folder: string;
 /** What a run leaves for its user: adapters, and logs without what depends on the machine's speed. */
 function readRun(run: string): Record<string, unknown> {
   const isTiming = (key: string) => /^(timing|perf)\//.test(key);
-  const logs = ['metrics', 'samples', 'evaluations'].map((name) => {
+  const logs = ['metrics', 'samples', 'tokens', 'evaluations'].map((name) => {
     const lines = readFileSync(join(run, `${name}.jsonl`), 'utf8')
       .trimEnd()
       .split('\n');

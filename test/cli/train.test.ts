@@ -83,7 +83,7 @@ describe('proximal train that was ended', () => {
     const resumed = await runCli('train', '--resume', parted);
     expect(resumed.stderr).toMatch(/^Going on after step [3-5] of 6\n/);
     expect(adapterOf(parted).equals(adapterOf(whole))).toBe(true);
-    for (const log of ['metrics.jsonl', 'samples.jsonl', 'evaluations.jsonl']) {
+    for (const log of ['metrics.jsonl', 'samples.jsonl', 'tokens.jsonl', 'evaluations.jsonl']) {
       expect(readLog(parted, log)).toEqual(readLog(whole, log));
     }
   });

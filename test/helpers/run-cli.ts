@@ -3,6 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
+/** The same for a shell. */
+export const cliCommand = `${process.execPath} --import tsx ${main}`;
+
 /** Starts `proximal` as a process of its own. */
 export function startCli(...args: string[]): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, ['--import', 'tsx', main, ...args], {

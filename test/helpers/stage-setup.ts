@@ -31,5 +31,7 @@ export function pairRows(): { prompt: string; chosen: string; rejected: string }
 /** The lines of a log, without what depends on the machine's speed. */
 export function readLog(run: string, name: string): object[] {
   const lines = readFileSync(join(run, name), 'utf8').trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line, (key, value) => (/^timing\//.test(key) ? 0 : value)));
+  return lines.map((line) =>
+    JSON.parse(line, (key, value) => (/^(timing|perf)\//.test(key) ? 0 : value)),
+  );
 }

@@ -3,6 +3,7 @@ import { readMetrics } from '../../run/demo/demo-report.ts';
 import type { DemoResult } from '../../run/demo/demo-run.ts';
 import type { GoldSample } from '../../run/demo/gold-evaluation.ts';
 import { formatTable } from '../inspect/format-table.ts';
+import { stripControls } from '../strip-controls.ts';
 import { bold, dim, type Output } from '../terminal.ts';
 import { plotText } from '../text-plot.ts';
 import { shorten } from '../train/shorten.ts';
@@ -52,9 +53,9 @@ function formatSample(
 ): string {
   const post = before.post.slice(before.post.indexOf('POST: ') + 6).replace(/\nTL;DR:$/, '');
   return [
-    `${bold(`Post ${i + 1}`, output)}  ${dim(post, output)}`,
-    `  before  ${before.score.toFixed(2)}  ${before.summary}`,
-    `  after   ${after.score.toFixed(2)}  ${after.summary}`,
+    `${bold(`Post ${i + 1}`, output)}  ${dim(stripControls(post), output)}`,
+    `  before  ${before.score.toFixed(2)}  ${stripControls(before.summary)}`,
+    `  after   ${after.score.toFixed(2)}  ${stripControls(after.summary)}`,
   ].join('\n');
 }
 

@@ -8,7 +8,7 @@ import * as proximal from '../../index.ts';
 import type { LoadedModel } from '../../models/index.ts';
 import { evaluatePolicy, findPolicy, type PolicyEvaluation } from '../../run/evaluate-policy.ts';
 import { loadRunPrompts } from '../../run/load-run-prompts.ts';
-import { checkRewards } from '../../run/reward-specs.ts';
+import { checkRewards, leaveOutPeople } from '../../run/reward-specs.ts';
 import { readRunState } from '../../run/run-state.ts';
 import { readResumedConfig } from '../../run/train-run.ts';
 import { untilInterrupted } from '../interrupt.ts';
@@ -24,8 +24,14 @@ export async function evaluateModel(
   { adapter: folder, json }: Omit<EvaluateFlags, 'model'>,
   given: Given,
 ): Promise<void> {
-  const config = await completeConfig(folder, given);
+  const whole = await completeConfig(folder, given);
+  const config = leaveOutPeople(whole);
   checkRewards(config);
+  if (config.reward.length < whole.reward.length) {
+    process.stderr.write(
+      'Warning: The reward human is left out, as nobody is asked to score evaluations\n',
+    );
+  }
   const adapter = folder === undefined ? undefined : await findPolicy(folder);
   const model = await loadWithProgress(config);
   const prompts = await choosePrompts(config, { model, given });

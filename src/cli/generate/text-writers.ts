@@ -1,4 +1,5 @@
 import type { GeneratedText } from '../../generation/sequence.ts';
+import { stripControls } from '../strip-controls.ts';
 import { dim, type Output } from '../terminal.ts';
 
 /** How texts are shown. */
@@ -16,9 +17,10 @@ export function streamWriter(output: Output, { chat }: { chat: boolean }): TextW
   let isOpen = false;
   return {
     piece(text, prompt) {
-      if (!isOpen && output.isTTY) output.write(dim(chat ? `> ${prompt}\n` : prompt, output));
+      const start = stripControls(prompt);
+      if (!isOpen && output.isTTY) output.write(dim(chat ? `> ${start}\n` : start, output));
       isOpen = true;
-      output.write(text);
+      output.write(stripControls(text));
     },
     done: () => {},
     close() {
@@ -32,10 +34,10 @@ export function listWriter(output: Output): TextWriter {
   return {
     piece: () => {},
     done({ prompt: index, sample, text }, prompt) {
-      const start = prompt.replace(/\s+/g, ' ').trim();
+      const start = stripControls(prompt).replace(/\s+/g, ' ').trim();
       const shown = start.length > 50 ? `${start.slice(0, 49)}…` : start;
       const header = `── prompt ${index + 1}, text ${sample + 1}: ${shown}`;
-      output.write(`${dim(header, output)}\n${text}\n\n`);
+      output.write(`${dim(header, output)}\n${stripControls(text)}\n\n`);
     },
     close: () => {},
   };

@@ -1,6 +1,7 @@
 import type { AnyRunConfig, RunKind } from '../../config/run-kind.ts';
 import { completeConfig } from '../../run/run-config-files.ts';
 import type { StageRunOptions, StageRunResult } from '../../run/stage-run.ts';
+import { withDashboard } from '../dashboard/with-dashboard.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { readRunConfig } from '../read-run-config.ts';
 import type { RunFlags } from '../run-flags.ts';
@@ -64,7 +65,9 @@ async function train<O extends object, C extends AnyRunConfig & O, R extends Sta
         summarize: (result, context) => summarize(result, { ...context, config }),
       });
   const resume = flags.resume !== undefined;
-  await tellRun(teller, signal, (onEvent) =>
-    run(config, { resume, signal, onEvent, loadModel: loadWithProgress }),
+  await withDashboard({ flags, folder: config.output }, () =>
+    tellRun(teller, signal, (onEvent) =>
+      run(config, { resume, signal, onEvent, loadModel: loadWithProgress }),
+    ),
   );
 }

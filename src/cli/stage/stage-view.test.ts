@@ -3,7 +3,7 @@ import { StageView } from './stage-view.ts';
 
 const start = { type: 'run-start', step: 0, totalSteps: 4, stepsPerEpoch: 4 } as const;
 const metrics = { 'train/loss': 0.5, 'train/accuracy': 0.75, 'train/grad_norm': 2, lr: 1e-4 };
-const step = { type: 'step', step: 1, epoch: 1, metrics, samples: [] } as const;
+const step = { type: 'step', step: 1, epoch: 1, metrics, samples: [], tokens: [] } as const;
 const validation = {
   type: 'validation',
   step: 1,

@@ -2,10 +2,12 @@ import type { RunConfig, RunConfigOptions } from '../../config/run-config.ts';
 import * as proximal from '../../index.ts';
 import {
   completeRunConfig,
+  type TrainRunOptions,
   type TrainRunResult,
   trainKind,
   trainRun,
 } from '../../run/train-run.ts';
+import { withDashboard } from '../dashboard/with-dashboard.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { readRunConfig } from '../read-run-config.ts';
 import type { RunFlags } from '../run-flags.ts';
@@ -41,15 +43,15 @@ async function train(
         view: new TrainView(),
         summarize: (result, context) => formatSummary(result, { ...context, config }),
       });
-  await tellRun(teller, signal, (onEvent) =>
+  const run = (onEvent: TrainRunOptions['onEvent']) =>
     trainRun(config, {
       resume: flags.resume !== undefined,
       signal,
       onEvent,
       loadModel: loadWithProgress,
       modules: { proximal },
-    }),
-  );
+    });
+  await withDashboard({ flags, folder: config.output }, () => tellRun(teller, signal, run));
 }
 
 function toJson({ folder, modelFolder, steps, reason, message }: TrainRunResult): object {

@@ -18,7 +18,7 @@ const metrics = {
   'perf/tokens_per_second': 41.6,
 };
 const start = { type: 'run-start', step: 0, totalSteps: 10, stepsPerEpoch: 5 } as const;
-const step = { type: 'step', step: 2, epoch: 1, metrics, samples: [] } as const;
+const step = { type: 'step', step: 2, epoch: 1, metrics, samples: [], tokens: [] } as const;
 const phase = { type: 'phase', step: 3, phase: 'generate', done: 1, total: 2 } as const;
 
 describe('TrainView', () => {

@@ -1,6 +1,7 @@
 import { join, sep } from 'node:path';
 import type { Phase, TrainEvent } from '../../ppo-trainer/events.ts';
 import type { Metrics } from '../../ppo-trainer/records.ts';
+import { stripControls } from '../strip-controls.ts';
 import { dim, type Output } from '../terminal.ts';
 import { formatSeconds } from '../units.ts';
 import { shorten } from './shorten.ts';
@@ -60,7 +61,8 @@ export class TrainView {
       const best = event.isBest ? ', the best so far' : '';
       const line = `${this.label(event.step)}  saved ${shorten(event.folder)}${best}`;
       this.print(dim(line, this.output));
-    } else if (event.type === 'warning') this.print(`Warning: ${fromHere(event.message)}`);
+    } else if (event.type === 'warning')
+      this.print(`Warning: ${fromHere(stripControls(event.message))}`);
     else if (event.type === 'run-end') this.clear();
   }
 

@@ -5,12 +5,21 @@ import {
   type SamplingOptions,
 } from './sampling-options.ts';
 import { SoftmaxRow } from './softmax-row.ts';
+import { topIndices } from './top-indices.ts';
 
 export interface SampleOptions {
   /** Which token is drawn: a number in [0, 1) from the token's own random stream. */
   readonly uniform: number;
   /** Ids of the prompt and the response so far; needed by the repetition penalty alone. */
   readonly seen?: ArrayLike<number>;
+  /** Asks for the entropy and so many of the likeliest tokens. */
+  readonly topLogprobs?: number | undefined;
+}
+
+/** Tokens with their logprobs, the likeliest first. */
+export interface LikelyTokens {
+  readonly ids: Int32Array;
+  readonly logprobs: Float32Array;
 }
 
 export interface SampledToken {
@@ -21,6 +30,10 @@ export interface SampledToken {
   /** The logprob under what was drawn from: penalised, filtered and renormalised. Equal to
    *  `logprob` where neither changes anything; 0 at temperature 0, where nothing is drawn. */
   readonly samplingLogprob: number;
+  /** In nats, of what `logprob` is of; where `topLogprobs` was asked for. */
+  readonly entropy?: number;
+  /** The likeliest tokens of the same. */
+  readonly alternatives?: LikelyTokens;
 }
 
 /** Draws tokens from rows of logits, one row a call; scratch buffers are kept between calls.
@@ -39,7 +52,13 @@ export class Sampler {
     this.options = resolveSamplingOptions(options);
   }
 
-  sample(logits: Float32Array, { uniform, seen }: SampleOptions): SampledToken {
+  sample(logits: Float32Array, options: SampleOptions): SampledToken {
+    const drawn = this.draw(logits, options);
+    const { topLogprobs } = options;
+    return topLogprobs === undefined ? drawn : { ...drawn, ...this.describePolicy(topLogprobs) };
+  }
+
+  private draw(logits: Float32Array, { uniform, seen }: SampleOptions): SampledToken {
     if (!(uniform >= 0 && uniform < 1)) {
       throw new RangeError(`Cannot sample: uniform must lie in [0, 1), got ${uniform}`);
     }
@@ -60,6 +79,14 @@ export class Sampler {
     const token = candidates.ids[index]!;
     const samplingLogprob = Math.log(candidates.weights[index]!) - Math.log(total);
     return { token, logprob: policy.logprobOf(token), samplingLogprob };
+  }
+
+  /** Entropy and likeliest tokens of the row that was loaded. */
+  private describePolicy(k: number): Required<Pick<SampledToken, 'entropy' | 'alternatives'>> {
+    const { policy } = this;
+    const ids = topIndices(policy.scores, k);
+    const logprobs = Float32Array.from(ids, (id) => policy.logprobOf(id));
+    return { entropy: policy.entropy(), alternatives: { ids, logprobs } };
   }
 
   /** The distribution that `sample()` draws from, as a new array. */

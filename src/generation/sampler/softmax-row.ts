@@ -42,6 +42,20 @@ export class SoftmaxRow {
     return (this.scores[index]! - this.max) * this.scale - Math.log(this.total);
   }
 
+  /** −Σ p_i·log p_i in nats, with s_i = (x_i − max)/τ: log Σw − Σw·s / Σw.
+   *  @example weights 1, 1  →  log 2 */
+  entropy(): number {
+    const { scores, max, scale, total } = this;
+    let sum = 0;
+    for (let i = 0; i < scores.length; i++) {
+      const s = (scores[i]! - max) * scale;
+      const weight = expOfNonPositive(s);
+      // 0 · −∞ is not a number.
+      if (weight > 0) sum += weight * s;
+    }
+    return Math.log(total) - sum / total;
+  }
+
   /** The score of a given weight. */
   scoreOf(weight: number): number {
     return this.max + Math.log(weight) / this.scale;

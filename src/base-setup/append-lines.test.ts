@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { appendLines } from './append-lines.ts';
+
+const module = new URL('./append-lines.ts', import.meta.url).href;
+
+/** A process that appends 200 lines, short and long ones. */
+function startWriter(path: string, name: string): Promise<number | null> {
+  const code = `import { appendLines } from ${JSON.stringify(module)};
+    for (let i = 0; i < 200; i++) {
+      appendLines(${JSON.stringify(path)}, [{ name: ${JSON.stringify(name)}, i, text: 'é'.repeat(40 * i) }]);
+    }`;
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', code];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  return new Promise((resolve) => child.on('close', resolve));
+}
+
+describe('appendLines()', () => {
+  it('loses and mixes nothing of two processes that write at once', {
+    timeout: 60_000,
+  }, async () => {
+    const path = join(makeTempFolder(), 'answers.jsonl');
+    const codes = await Promise.all([startWriter(path, 'a'), startWriter(path, 'b')]);
+    expect(codes).toEqual([0, 0]);
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    const rows = lines.map((line) => JSON.parse(line) as { name: string; i: number; text: string });
+    expect(rows.every(({ i, text }) => text === 'é'.repeat(40 * i))).toBe(true);
+    for (const name of ['a', 'b']) {
+      const own = rows.filter((row) => row.name === name).map(({ i }) => i);
+      expect(own).toEqual(Array.from({ length: 200 }, (_, i) => i));
+    }
+  });
+
+  it('closes the half line that a crash left', () => {
+    const path = join(makeTempFolder(), 'answers.jsonl');
+    writeFileSync(path, '{"a":1}\n{"a":');
+    appendLines(path, [{ a: 2 }, { a: 3 }]);
+    expect(readFileSync(path, 'utf8')).toBe('{"a":1}\n{"a":\n{"a":2}\n{"a":3}\n');
+  });
+});

@@ -1,0 +1,5 @@
+/** What every `labels` command is given. */
+export interface LabelsFlags {
+  readonly labels: string;
+  readonly json?: boolean;
+}

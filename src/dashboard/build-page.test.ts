@@ -1,0 +1,42 @@
+import { writeFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { buildPage, pageFolder } from './build-page.ts';
+
+const files = ['favicon.svg', 'index.html', 'page.css', 'page.js'];
+
+describe('buildPage()', () => {
+  test('leaves nothing but the page in the folder', async () => {
+    const folder = makeTempFolder();
+    writeFileSync(join(folder, 'old.js'), '');
+    await buildPage(folder);
+    expect((await readdir(folder)).sort()).toEqual(files);
+  }, 60_000);
+});
+
+describe('pageFolder()', () => {
+  test('several at once get the same whole page', async () => {
+    const [folder, other] = await Promise.all([pageFolder(), pageFolder()]);
+    expect(other).toBe(folder);
+    expect((await readdir(folder)).sort()).toEqual(files);
+  }, 60_000);
+
+  test('the page has no script of its own in the HTML and asks for nothing from elsewhere', async () => {
+    const folder = await pageFolder();
+    const html = await readFile(join(folder, 'index.html'), 'utf8');
+    expect(html).not.toMatch(/<script(?![^>]* src="\.\/page\.js")/);
+    expect(html).not.toMatch(/<style|\son\w+=|style=/);
+    expect(html).not.toMatch(/(src|href)="(?!\.\/)/);
+    const css = await readFile(join(folder, 'page.css'), 'utf8');
+    expect(css).not.toMatch(/@import|url\(/);
+  }, 60_000);
+
+  test('the script can stand inside a page', async () => {
+    const script = await readFile(join(await pageFolder(), 'page.js'), 'utf8');
+    expect(script).not.toMatch(/<\/script|<!--/i);
+    expect(script).not.toMatch(/^\s*(import|export)[\s{*]/m);
+    expect(() => new Function(script)).not.toThrow();
+  }, 60_000);
+});

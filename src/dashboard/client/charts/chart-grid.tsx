@@ -1,0 +1,71 @@
+import { useMemo, useState } from 'preact/hooks';
+import { isDark } from '../shell/theme.ts';
+import { ChartCard } from './chart-card.tsx';
+import { type ChartSection, layOutCharts, moreTitle } from './chart-layout.ts';
+import type { DrawnRun } from './chart-lines.ts';
+import { ChartToolbar } from './chart-toolbar.tsx';
+import { createChartView, type StepRange } from './chart-view.ts';
+import { readPlotStyle } from './plot-style.ts';
+import './chart-grid.css';
+
+/** Every chart of the runs that are drawn. */
+export function ChartGrid({ runs }: { runs: readonly DrawnRun[] }) {
+  const view = useMemo(createChartView, []);
+  const names = [...new Set(runs.flatMap(({ series }) => [...series.keys()]))];
+  const sections = useMemo(() => layOutCharts(names), [names.join('\n')]);
+  const domain = useMemo(() => stepsOf(runs), [runs]);
+  const style = useMemo(readPlotStyle, [isDark.value]);
+  if (sections.length === 0)
+    return <p class="nothing">No numbers yet: the first step is under way.</p>;
+  return (
+    <div class="charts">
+      <ChartToolbar view={view} />
+      {sections.map((section) => (
+        <Section key={section.title} section={section}>
+          {(spec) => (
+            <ChartCard
+              key={spec.title}
+              spec={spec}
+              runs={runs}
+              domain={domain}
+              view={view}
+              style={style}
+            />
+          )}
+        </Section>
+      ))}
+    </div>
+  );
+}
+
+interface SectionProps {
+  readonly section: ChartSection;
+  readonly children: (spec: ChartSection['charts'][number]) => preact.JSX.Element;
+}
+
+/** Charts under a heading; those that few look at stay folded until they do. */
+function Section({ section: { title, charts }, children }: SectionProps) {
+  const [isOpen, setOpen] = useState(title !== moreTitle);
+  return (
+    <details
+      class="chart-section"
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        <h2>{title}</h2>
+        <span class="count">{charts.length}</span>
+      </summary>
+      {isOpen && <div class="chart-grid">{charts.map(children)}</div>}
+    </details>
+  );
+}
+
+/** From the first step that any run tells of to the last. */
+function stepsOf(runs: readonly DrawnRun[]): StepRange {
+  const lists = runs.flatMap(({ series }) => [...series.values()].map(({ steps }) => steps));
+  const min = Math.min(...lists.map((steps) => steps[0] ?? Infinity));
+  const max = Math.max(...lists.map((steps) => steps.at(-1) ?? -Infinity));
+  if (min > max) return { min: 0, max: 1 };
+  return min === max ? { min: min - 1, max: max + 1 } : { min, max };
+}

@@ -1,0 +1,141 @@
+import { effect } from '@preact/signals';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { alignSeries } from './align-series.ts';
+import type { ChartView, StepRange } from './chart-view.ts';
+import { hasPoints, type PlotShape, plotOptions, yScale } from './plot-options.ts';
+import { smooth } from './smooth.ts';
+
+export interface PlotContent extends PlotShape {
+  readonly smoothing: number;
+  /** The steps of all that is drawn on the page. */
+  readonly domain: StepRange;
+}
+
+const height = 170;
+
+/** A drag of fewer pixels is a click. */
+const shortestDrag = 5;
+
+/** Lines over steps on a canvas. It follows the cursor and the zoom of its view, and leads them. */
+export class LinePlot {
+  private readonly host: HTMLElement;
+  private readonly view: ChartView;
+  private readonly endings: (() => void)[];
+  private plot: uPlot | undefined;
+  private content: PlotContent | undefined;
+  private isHovered = false;
+
+  constructor(host: HTMLElement, view: ChartView) {
+    this.host = host;
+    this.view = view;
+    const observer = new ResizeObserver(() => this.fit());
+    observer.observe(host);
+    host.addEventListener('mouseenter', () => {
+      this.isHovered = true;
+    });
+    host.addEventListener('mouseleave', () => {
+      this.isHovered = false;
+      view.cursor.value = undefined;
+    });
+    this.endings = [
+      () => observer.disconnect(),
+      effect(() => this.followCursor(view.cursor.value)),
+      effect(() => this.followRange(view.range.value)),
+    ];
+  }
+
+  get canvas(): HTMLCanvasElement | undefined {
+    return this.plot?.ctx.canvas;
+  }
+
+  /** The steps that are to be seen. */
+  get range(): StepRange {
+    return this.view.range.peek() ?? this.content?.domain ?? { min: 0, max: 1 };
+  }
+
+  draw(content: PlotContent): void {
+    const before = this.content;
+    this.content = content;
+    if (this.plot === undefined || before === undefined || differ(before, content)) {
+      this.rebuild(content);
+    } else this.plot.setData(columnsOf(content));
+    this.followCursor(this.view.cursor.peek());
+  }
+
+  destroy(): void {
+    for (const end of this.endings) end();
+    this.plot?.destroy();
+  }
+
+  private rebuild(content: PlotContent): void {
+    this.plot?.destroy();
+    const options = plotOptions(content, {
+      size: { width: this.host.clientWidth || 300, height },
+      range: () => [this.range.min, this.range.max],
+      onCursor: (plot) => this.leadCursor(plot),
+      onSelect: (plot) => this.leadRange(plot),
+      onReset: () => {
+        this.view.range.value = undefined;
+      },
+    });
+    this.plot = new uPlot(options, columnsOf(content), this.host);
+  }
+
+  private fit(): void {
+    const width = this.host.clientWidth;
+    if (width > 0 && width !== this.plot?.width) this.plot?.setSize({ width, height });
+  }
+
+  private leadCursor(plot: uPlot): void {
+    // Drawing anew places the cursor too; only a mouse leads.
+    if (!this.isHovered || plot !== this.plot) return;
+    const { left, idx } = plot.cursor;
+    const isInside = left !== undefined && left >= 0 && idx != null;
+    this.view.cursor.value = isInside ? plot.data[0][idx] : undefined;
+  }
+
+  private leadRange(plot: uPlot): void {
+    const { left, width } = plot.select;
+    if (width >= shortestDrag) {
+      const [min, max] = [plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')];
+      if (max - min > 0) this.view.range.value = { min, max };
+    }
+    if (width > 0) plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+  }
+
+  private followCursor(step: number | undefined): void {
+    if (this.plot === undefined) return;
+    const left = step === undefined ? -10 : this.plot.valToPos(step, 'x');
+    if (left === this.plot.cursor.left) return;
+    this.plot.setCursor({ left, top: step === undefined ? -10 : 0 }, false);
+  }
+
+  private followRange(range: StepRange | undefined): void {
+    const shown = range ?? this.content?.domain;
+    if (this.plot === undefined || shown === undefined) return;
+    this.plot.setScale('x', { min: shown.min, max: shown.max });
+    this.followCursor(this.view.cursor.peek());
+  }
+}
+
+/** Whether a plot cannot go on with other numbers alone. */
+function differ(a: PlotContent, b: PlotContent): boolean {
+  const looks = ({ lines, ...content }: PlotContent) =>
+    JSON.stringify([
+      yScale({ lines, ...content }),
+      lines.map(({ label, colour, dash, steps }) => [label, colour, dash, hasPoints(steps)]),
+    ]);
+  return a.isSmoothed !== b.isSmoothed || a.style !== b.style || looks(a) !== looks(b);
+}
+
+function columnsOf({ lines, isSmoothed, smoothing }: PlotContent): uPlot.AlignedData {
+  const smoothed = isSmoothed
+    ? lines.map(({ steps, values, isNoisy }) => ({
+        steps,
+        values: isNoisy ? smooth(values, smoothing) : values,
+      }))
+    : [];
+  const { steps, columns } = alignSeries([...lines, ...smoothed]);
+  return [steps, ...columns];
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { findNote, parseMetricNotes } from './metric-notes.ts';
+
+const table = `# Metrics
+
+| metric | formula | unit | how to read it |
+| --- | --- | --- | --- |
+| \`lr\` | the rate | — | Falls. |
+| \`rewards/{source}/mean\` | mean \\|R\\| | score | |
+
+| other | formula | unit | how to read it |
+| --- | --- | --- | --- |
+| \`no\` | not one | of | these |
+`;
+
+describe('parseMetricNotes()', () => {
+  test('reads the tables of metrics and no other', () => {
+    expect(parseMetricNotes(table)).toEqual({
+      lr: { formula: 'the rate', unit: '—', reading: 'Falls.' },
+      'rewards/{source}/mean': { formula: 'mean |R|', unit: 'score', reading: '' },
+    });
+  });
+
+  test('reads what docs/metrics.md says of the metrics that every run has', () => {
+    const notes = parseMetricNotes(
+      readFileSync(new URL('../../../../docs/metrics.md', import.meta.url), 'utf8'),
+    );
+    expect(notes['objective/kl_coef']!.formula).toBe("β of this step's rewards");
+    expect(notes['policy/approxkl_avg']!.formula).toBe('mean ½(log π_new − log π_old)²');
+    expect(findNote(notes, 'rewards/length/std')!.unit).toBe('score');
+  });
+});
+
+describe('findNote()', () => {
+  test('a name fits a pattern as a whole', () => {
+    const notes = parseMetricNotes(table);
+    expect(findNote(notes, 'rewards/a/b/mean')!.formula).toBe('mean |R|');
+    expect(findNote(notes, 'rewards/mean')).toBeUndefined();
+    expect(findNote(notes, 'toString')).toBeUndefined();
+  });
+});

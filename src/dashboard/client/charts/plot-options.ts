@@ -1,0 +1,114 @@
+import uPlot from 'uplot';
+import type { Line } from './chart-lines.ts';
+import { formatTick } from './format-tick.ts';
+import { dashes, type PlotStyle, plotFont } from './plot-style.ts';
+
+/** What a plot is made of; where it changes, another one is made. */
+export interface PlotShape {
+  readonly lines: readonly Line[];
+  /** Whether raw numbers stand faint behind smoothed ones. */
+  readonly isSmoothed: boolean;
+  readonly isLog: boolean;
+  readonly style: PlotStyle;
+}
+
+interface PlotWiring {
+  readonly size: { readonly width: number; readonly height: number };
+  /** The steps to show. */
+  readonly range: () => uPlot.Range.MinMax;
+  readonly onCursor: (plot: uPlot) => void;
+  readonly onSelect: (plot: uPlot) => void;
+  readonly onReset: () => void;
+}
+
+/** The columns of a plot are the steps, the raw numbers of each line, then the smoothed ones. */
+export function plotOptions(shape: PlotShape, wiring: PlotWiring): uPlot.Options {
+  const { lines, isSmoothed } = shape;
+  const raw = lines.map((line) => seriesOf(line, { shape, isFaint: isSmoothed }));
+  const smoothed = isSmoothed ? lines.map((line) => seriesOf(line, { shape, isFaint: false })) : [];
+  return {
+    ...wiring.size,
+    padding: [8, 14, 0, 0],
+    legend: { show: false },
+    scales: { x: { time: false, range: wiring.range }, y: yScale(shape) },
+    axes: axes(shape.style),
+    series: [{}, ...raw, ...smoothed],
+    cursor: {
+      y: false,
+      drag: { x: true, y: false, setScale: false },
+      points: { size: 6, width: 0, show: cursorPoint(isSmoothed ? lines.length : 0) },
+      bind: {
+        dblclick: () => () => {
+          wiring.onReset();
+          return null;
+        },
+      },
+    },
+    hooks: { setCursor: [wiring.onCursor], setSelect: [wiring.onSelect] },
+  };
+}
+
+function seriesOf(
+  { colour, dash, steps }: Line,
+  { shape, isFaint }: { shape: PlotShape; isFaint: boolean },
+): uPlot.Series {
+  const { series } = shape.style;
+  const stroke = series[colour % series.length]!;
+  return {
+    stroke,
+    width: isFaint ? 1 : 1.5,
+    alpha: isFaint ? 0.3 : 1,
+    dash: isFaint ? [] : [...dashes[dash % dashes.length]!],
+    points: { show: !isFaint && hasPoints(steps), size: 5, fill: stroke },
+  };
+}
+
+/** Whether numbers are so few that a line alone would hide where they are. */
+export function hasPoints(steps: readonly number[]): boolean {
+  return steps.length < 12;
+}
+
+/** Some air around the numbers; where all are 0, from 0 to 1. */
+function linearRange(_: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
+  if (min === null || max === null || (min === 0 && max === 0)) return [0, 1];
+  return uPlot.rangeNum(min, max, 0.1, true);
+}
+
+/** Where numbers are not all above 0 the scale is linear around 0 and logarithmic beyond. */
+export function yScale({ isLog, lines }: PlotShape): uPlot.Scale {
+  if (!isLog) return { range: linearRange };
+  const values = lines.flatMap((line) => line.values.filter((value) => value !== null));
+  if (values.every((value) => value > 0)) return { distr: 3 };
+  const sizes = values.map(Math.abs).filter((size) => size > 0);
+  const middle = sizes.sort((a, b) => a - b)[sizes.length >> 1] ?? 1;
+  return { distr: 4, asinh: 10 ** Math.floor(Math.log10(middle)) };
+}
+
+function axes({ muted, faint }: PlotStyle): uPlot.Axis[] {
+  const common = {
+    stroke: muted,
+    font: `11px ${plotFont}`,
+    grid: { stroke: faint, width: 1 },
+    ticks: { show: false },
+    values: (_: uPlot, splits: number[]) =>
+      splits.map((split) => (split === null ? null : formatTick(split))),
+  };
+  // No step lies between two others.
+  const incrs = [1, 2, 5].flatMap((one) =>
+    Array.from({ length: 9 }, (_, power) => one * 10 ** power),
+  );
+  return [
+    { ...common, size: 24, gap: 4, space: 60, incrs: incrs.sort((a, b) => a - b) },
+    { ...common, size: 46, gap: 6, space: 32 },
+  ];
+}
+
+/** Points under the cursor on the lines that are not faint. */
+function cursorPoint(faint: number): uPlot.Cursor.Points.Show {
+  return (plot, series) => {
+    const point = document.createElement('div');
+    if (series <= faint) point.style.display = 'none';
+    else point.style.background = plot.series[series]!.stroke as string;
+    return point;
+  };
+}

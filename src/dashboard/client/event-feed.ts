@@ -1,0 +1,47 @@
+import type { DashboardEvent } from '../api.ts';
+
+type FeedEvent = DashboardEvent | { readonly type: 'connected' | 'lost' };
+type Listener = (event: FeedEvent) => void;
+
+/** How long to wait before asking again, in milliseconds: soon at first, then every five seconds. */
+const delays = [500, 1000, 2000, 5000];
+
+/** One stream of events for all who listen. It comes back by itself, also where the browser's own
+ *  way gives up: after an answer that is an error. */
+export class EventFeed {
+  private readonly url: string;
+  private readonly listeners: Listener[] = [];
+  private failures = 0;
+  private isOpen = false;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  subscribe(listener: Listener): void {
+    this.listeners.push(listener);
+    if (this.listeners.length === 1) this.open();
+    else if (this.isOpen) listener({ type: 'connected' });
+  }
+
+  private open(): void {
+    const stream = new EventSource(this.url);
+    stream.onopen = () => {
+      this.isOpen = true;
+      this.failures = 0;
+      this.tell({ type: 'connected' });
+    };
+    stream.onmessage = ({ data }) => this.tell(JSON.parse(data as string) as DashboardEvent);
+    stream.onerror = () => {
+      stream.close();
+      this.isOpen = false;
+      const delay = delays[Math.min(this.failures++, delays.length - 1)]!;
+      this.tell({ type: 'lost' });
+      setTimeout(() => this.open(), delay);
+    };
+  }
+
+  private tell(event: FeedEvent): void {
+    for (const listener of this.listeners) listener(event);
+  }
+}

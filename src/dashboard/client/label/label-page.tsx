@@ -1,0 +1,72 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { DashboardSource, LiveSource, RunSummary } from '../../api.ts';
+import { LabellerForm } from './labeller-form.tsx';
+import { browserMemory, keepName, readName } from './labeller-name.ts';
+import { Labelling } from './labelling.tsx';
+import { NewQueueForm } from './new-queue-form.tsx';
+import { QueueList } from './queue-list.tsx';
+import { queueStoreOf } from './queue-store.ts';
+import './label-form.css';
+import './label-page.css';
+import './labelling.css';
+
+interface LabelPageProps {
+  readonly source: DashboardSource;
+  readonly runs: readonly RunSummary[];
+}
+
+/** Where people say which responses are good. */
+export function LabelPage({ source, runs }: LabelPageProps) {
+  if (source.live !== undefined) return <LiveLabelPage live={source.live} runs={runs} />;
+  return (
+    <section class="label-page">
+      <h2>Label</h2>
+      <p>
+        A report cannot be labelled: it is a copy of a run. Open the run with{' '}
+        <code>proximal dashboard</code> to label its samples.
+      </p>
+    </section>
+  );
+}
+
+function LiveLabelPage({ live, runs }: { live: LiveSource; runs: readonly RunSummary[] }) {
+  const memory = useMemo(browserMemory, []);
+  const store = queueStoreOf(live);
+  const [name, setName] = useState(() => readName(memory));
+  const [isRenaming, setRenaming] = useState(false);
+  const [open, setOpen] = useState<string>();
+  if (name === undefined || isRenaming) {
+    const take = (given: string) => {
+      keepName(memory, given);
+      setName(given);
+      setRenaming(false);
+    };
+    const cancel = name === undefined ? undefined : () => setRenaming(false);
+    return <LabellerForm name={name} onName={take} onCancel={cancel} />;
+  }
+  const close = () => setOpen(undefined);
+  return (
+    <section class="label-page">
+      <header class="label-header">
+        <h2>Label</h2>
+        <span class="label-who">
+          as <strong dir="auto">{name}</strong>{' '}
+          <button type="button" onClick={() => setRenaming(true)}>
+            Change name
+          </button>
+        </span>
+      </header>
+      {open === undefined ? (
+        <>
+          <QueueList live={live} labeller={name} onOpen={setOpen} />
+          <NewQueueForm live={live} runs={runs} onMade={(queue) => store.put(queue)} />
+        </>
+      ) : (
+        <Labelling
+          key={JSON.stringify([open, name])}
+          {...{ live, store, memory, queue: open, labeller: name, onClose: close }}
+        />
+      )}
+    </section>
+  );
+}

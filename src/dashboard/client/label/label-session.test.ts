@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import type {
+  DashboardEvent,
+  LabelAnswer,
+  LabelChoice,
+  LabelQueue,
+  LabelTask,
+  LiveSource,
+} from '../../api.ts';
+import { LabelSession } from './label-session.ts';
+import { pageMemory } from './labeller-name.ts';
+import { queueStoreOf } from './queue-store.ts';
+
+const left: LabelChoice = { kind: 'pair', choice: 0 };
+
+/** A queue of pairs in memory that can be made to fail. */
+class PairServer implements LiveSource {
+  readonly answers: LabelAnswer[] = [];
+  total: number;
+  refusal: string | undefined;
+  private listener: ((event: DashboardEvent) => void) | undefined;
+
+  constructor(total: number) {
+    this.total = total;
+  }
+
+  subscribe(listener: (event: DashboardEvent) => void): void {
+    this.listener = listener;
+  }
+
+  tell(): void {
+    this.listener?.({ type: 'labels', queues: [this.queue()] });
+  }
+
+  async queues(): Promise<LabelQueue[]> {
+    return [this.queue()];
+  }
+
+  async nextTask(): Promise<LabelTask | undefined> {
+    this.expectUp();
+    return this.answers.length < this.total ? this.task(this.answers.length) : undefined;
+  }
+
+  async answer(_: string, answer: LabelAnswer): Promise<LabelQueue> {
+    this.expectUp();
+    this.answers.push(answer);
+    return this.queue();
+  }
+
+  async undo(): Promise<LabelTask> {
+    this.expectUp();
+    if (this.answers.pop() === undefined) throw new Error('Cannot undo: nothing was answered');
+    return this.task(this.answers.length);
+  }
+
+  createQueue = () => Promise.reject(new Error('unused'));
+  control = () => Promise.reject(new Error('unused'));
+  exportUrl = () => '';
+
+  private task(index: number): LabelTask {
+    return { id: `t${index}`, kind: 'pair', prompt: 'p', responses: ['a', 'b'] };
+  }
+
+  private queue(): LabelQueue {
+    const answered = this.answers.length;
+    const labellers = [{ name: 'Ada', answers: answered }];
+    const { total } = this;
+    return {
+      id: 'q',
+      name: 'q',
+      kind: 'pair',
+      live: true,
+      total,
+      answered,
+      labellers,
+      agreement: null,
+    };
+  }
+
+  private expectUp(): void {
+    if (this.refusal !== undefined) throw new Error(this.refusal);
+  }
+}
+
+async function begin(server: PairServer, memory = pageMemory()) {
+  const store = queueStoreOf(server);
+  await store.load();
+  const session = new LabelSession({ live: server, store, queue: 'q', labeller: 'Ada', memory });
+  await session.start();
+  return session;
+}
+
+describe('LabelSession', () => {
+  test('answers are sent in order with their notes, and then nothing is left', async () => {
+    const server = new PairServer(2);
+    const session = await begin(server);
+    session.note.value = ' clear ';
+    await session.answer(left);
+    expect(session.task.value?.id).toBe('t1');
+    expect(session.note.value).toBe('');
+    expect(session.announcement.value).toBe('Next task. 1 of 2 answered.');
+    await session.answer({ kind: 'pair', choice: 'tie' });
+    expect(session.state.value).toBe('done');
+    expect(server.answers).toEqual([
+      { task: 't0', labeller: 'Ada', answer: left, note: 'clear' },
+      { task: 't1', labeller: 'Ada', answer: { kind: 'pair', choice: 'tie' } },
+    ]);
+  });
+
+  test('a second answer while the first is under way is not taken for the next task', async () => {
+    const server = new PairServer(3);
+    const session = await begin(server);
+    await Promise.all([session.answer(left), session.answer(left)]);
+    expect(server.answers).toHaveLength(1);
+    expect(session.task.value?.id).toBe('t1');
+  });
+
+  test('an answer that failed is kept, and sent again', async () => {
+    const server = new PairServer(2);
+    const session = await begin(server);
+    server.refusal = 'The server\n is away';
+    session.note.value = 'good';
+    await session.answer(left);
+    expect([session.state.value, session.error.value]).toEqual(['unsent', 'The server is away']);
+    await session.retry();
+    expect([session.state.value, session.note.value]).toEqual(['unsent', 'good']);
+    server.refusal = undefined;
+    await session.retry();
+    expect(server.answers).toEqual([{ task: 't0', labeller: 'Ada', answer: left, note: 'good' }]);
+    expect([session.state.value, session.error.value]).toEqual(['ready', undefined]);
+  });
+
+  test('a kept answer outlives the page and goes first', async () => {
+    const server = new PairServer(2);
+    const memory = pageMemory();
+    const earlier = await begin(server, memory);
+    server.refusal = 'away';
+    await earlier.answer(left);
+    server.refusal = undefined;
+    const session = await begin(server, memory);
+    expect(server.answers).toEqual([{ task: 't0', labeller: 'Ada', answer: left }]);
+    expect(session.task.value?.id).toBe('t1');
+    await begin(server, memory);
+    expect(server.answers).toHaveLength(1);
+  });
+
+  test('a kept answer can be taken back or dropped', async () => {
+    const server = new PairServer(2);
+    const session = await begin(server);
+    server.refusal = 'away';
+    await session.answer(left);
+    await session.undo();
+    expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't0']);
+    await session.answer(left);
+    server.refusal = undefined;
+    await session.drop();
+    expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't0']);
+    await session.retry();
+    expect(server.answers).toEqual([]);
+  });
+
+  test('undo opens the last task again with its note, also after the last', async () => {
+    const server = new PairServer(1);
+    const session = await begin(server);
+    session.note.value = 'good';
+    await session.answer(left);
+    await session.undo();
+    expect([session.task.value?.id, session.note.value]).toEqual(['t0', 'good']);
+    expect(server.answers).toEqual([]);
+    await session.undo();
+    expect(session.error.value).toBe('Cannot undo: nothing was answered');
+    expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't0']);
+  });
+
+  test('a task that could not be fetched can be fetched again', async () => {
+    const server = new PairServer(1);
+    server.refusal = 'away';
+    const session = await begin(server);
+    expect(session.state.value).toBe('failed');
+    server.refusal = undefined;
+    await session.retry();
+    expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't0']);
+  });
+
+  test('new tasks appear where all were answered, and nowhere else', async () => {
+    const server = new PairServer(1);
+    const session = await begin(server);
+    await session.lookAgain();
+    expect(session.task.value?.id).toBe('t0');
+    await session.answer(left);
+    await session.lookAgain();
+    expect(session.state.value).toBe('done');
+    server.total = 2;
+    server.tell();
+    await session.lookAgain();
+    expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't1']);
+  });
+});

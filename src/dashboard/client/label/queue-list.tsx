@@ -1,0 +1,102 @@
+import type { LabelQueue, LiveSource } from '../../api.ts';
+import { kindTitles } from './new-queue.ts';
+import { ProgressBar } from './progress-bar.tsx';
+import { answersOf, queueStoreOf, sortQueues } from './queue-store.ts';
+
+interface QueueListProps {
+  readonly live: LiveSource;
+  readonly labeller: string;
+  readonly onOpen: (queue: string) => void;
+}
+
+/** All queues, those that a run waits for on top. */
+export function QueueList({ live, labeller, onOpen }: QueueListProps) {
+  const store = queueStoreOf(live);
+  const queues = store.queues.value;
+  const error = store.error.value;
+  return (
+    <section class="label-queues" aria-label="Queues">
+      {error !== undefined && (
+        <p class="label-error" role="alert">
+          <span>{error}</span>{' '}
+          <button type="button" onClick={() => void store.load()}>
+            Try again
+          </button>
+        </p>
+      )}
+      {queues === undefined && error === undefined && <p class="label-hint">Reading queues…</p>}
+      {queues?.length === 0 && (
+        <p class="label-hint">
+          There is nothing to label yet. Make a queue below, or train with{' '}
+          <code>--reward human</code>: its responses then wait here.
+        </p>
+      )}
+      <ul class="label-list">
+        {sortQueues(queues ?? []).map((queue) => (
+          <QueueCard key={queue.id} {...{ live, queue, labeller, onOpen }} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface QueueCardProps extends QueueListProps {
+  readonly queue: LabelQueue;
+}
+
+function QueueCard({ live, queue, labeller, onOpen }: QueueCardProps) {
+  const { id, name, kind, total, answered } = queue;
+  const mine = answersOf(queue, labeller);
+  const isWaiting = queue.live && answered < total;
+  return (
+    <li class={queue.live ? 'label-queue label-queue-live' : 'label-queue'}>
+      {queue.live && (
+        <p class="label-waits">
+          {isWaiting ? 'A run waits for you' : 'A run asks here for scores'}
+        </p>
+      )}
+      <h3 dir="auto">{name}</h3>
+      <p class="label-hint">{kindTitles[kind]}</p>
+      <ProgressBar label={`Answered in ${name}`} {...{ value: answered, total }} />
+      <p class="label-facts">
+        <span>
+          {answered} of {total} answered, {mine} by you
+        </span>
+        <span>{describeAgreement(queue)}</span>
+      </p>
+      <Labellers queue={queue} />
+      <div class="label-row">
+        <button
+          type="button"
+          class="label-primary"
+          aria-label={`Label ${name}`}
+          onClick={() => onOpen(id)}
+        >
+          {mine > 0 && mine < total ? 'Go on' : 'Label'}
+        </button>
+        <a href={live.exportUrl(id)} download aria-label={`Export answers of ${name}`}>
+          Export
+        </a>
+      </div>
+    </li>
+  );
+}
+
+function Labellers({ queue }: { queue: LabelQueue }) {
+  if (queue.labellers.length === 0) return null;
+  return (
+    <ul class="label-people" aria-label="Labellers">
+      {queue.labellers.map(({ name, answers }) => (
+        <li key={name}>
+          <span dir="auto">{name}</span> {answers}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function describeAgreement({ agreement }: LabelQueue): string {
+  return agreement === null
+    ? 'No task has answers of several people'
+    : `People agree on ${Math.round(100 * agreement)} % of the tasks they share`;
+}

@@ -1,0 +1,18 @@
+import { render } from 'preact';
+import type { ReportData } from '../report/report-data.ts';
+import './theme.css';
+import './base.css';
+import { DashboardState } from './dashboard-state.ts';
+import { embeddedSource } from './embedded-source.ts';
+import { httpSource } from './http-source.ts';
+import { App } from './shell/app.tsx';
+import { followTheme } from './shell/theme.ts';
+
+const report = document.getElementById('proximal-report');
+const source =
+  report === null
+    ? httpSource()
+    : embeddedSource(JSON.parse(report.textContent ?? '') as ReportData);
+
+followTheme();
+render(<App state={new DashboardState(source)} />, document.getElementById('app')!);

@@ -1,0 +1,69 @@
+import type { RunSummary } from '../../api.ts';
+import { LineSwatch } from '../charts/chart-legend.tsx';
+import type { DashboardState } from '../dashboard-state.ts';
+import { formatRoute } from '../shell/route.ts';
+import { formatTime, kindNames } from './describe-run.ts';
+import { RunProgress, StatusBadge } from './run-status.tsx';
+import './run-list.css';
+
+/** Every run: a click chooses one, ticks draw others beside it. */
+export function RunList({ state }: { state: DashboardState }) {
+  const runs = state.runs.value ?? [];
+  return (
+    <section class="panel run-list" aria-label="Runs">
+      <h2>
+        Runs <span class="count">{runs.length}</span>
+      </h2>
+      <ul onKeyDown={moveFocus}>
+        {runs.map((run) => (
+          <RunItem key={run.id} run={run} state={state} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function RunItem({ run, state }: { run: RunSummary; state: DashboardState }) {
+  const isChosen = state.run.value?.id === run.id;
+  const colour = state.colours.value.get(run.id);
+  const areSeveral = state.drawn.value.length > 1;
+  return (
+    <li class={isChosen ? 'run-item chosen' : 'run-item'}>
+      <input
+        type="checkbox"
+        aria-label={`Draw ${run.name}`}
+        title={isChosen ? 'The chosen run is always drawn' : 'Draw this run beside the chosen one'}
+        checked={isChosen || state.ticked.value.has(run.id)}
+        disabled={isChosen}
+        onChange={(event) => state.tick(run.id, event.currentTarget.checked)}
+      />
+      <a
+        href={formatRoute({ page: 'overview', run: run.id })}
+        aria-current={isChosen ? 'true' : undefined}
+      >
+        <span class="run-line">
+          <span class="run-name">
+            {run.name} {areSeveral && colour !== undefined && <LineSwatch colour={colour} />}
+          </span>
+          <StatusBadge status={run.status} />
+        </span>
+        <RunProgress run={run} />
+        <span class="run-started">
+          {kindNames[run.kind]}, started {formatTime(run.startedAt)}
+        </span>
+      </a>
+    </li>
+  );
+}
+
+/** Arrows go from run to run. */
+function moveFocus(event: KeyboardEvent): void {
+  const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (way === undefined) return;
+  const links = [...(event.currentTarget as HTMLElement).querySelectorAll('a')];
+  const place = links.findIndex((link) => link.closest('li')!.contains(event.target as Node));
+  const next = links[place + way];
+  if (next === undefined) return;
+  event.preventDefault();
+  next.focus();
+}

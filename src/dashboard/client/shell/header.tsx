@@ -1,0 +1,108 @@
+import type { DashboardState } from '../dashboard-state.ts';
+import { ConnectionState } from './connection-state.tsx';
+import { formatRoute } from './route.ts';
+import { nextTheme, theme } from './theme.ts';
+import './header.css';
+
+interface HeaderProps {
+  readonly state: DashboardState;
+  readonly onHelp: () => void;
+}
+
+/** The name, the run, the pages, and what concerns the page itself. */
+export function Header({ state, onHelp }: HeaderProps) {
+  return (
+    <header class="header">
+      <a class="brand" href="#/">
+        <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+          <path d="M4 27 17 9h11" />
+          <path class="ground" d="M4 5v22h24" />
+        </svg>
+        Proximal
+      </a>
+      <RunSelect state={state} />
+      <Pages state={state} />
+      <div class="header-tools">
+        <ConnectionState connection={state.connection.value} />
+        <ThemeButton />
+        <button type="button" aria-label="Keyboard help" title="Keyboard help (?)" onClick={onHelp}>
+          ?
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function RunSelect({ state }: { state: DashboardState }) {
+  const runs = state.runs.value ?? [];
+  const chosen = state.run.value?.id;
+  const { page } = state.route.value;
+  return (
+    <select
+      class="run-select"
+      aria-label="Run"
+      value={chosen}
+      disabled={runs.length === 0}
+      onChange={(event) => {
+        const run = event.currentTarget.value;
+        const isOfSamples = page === 'samples' || page === 'tokens';
+        location.hash = formatRoute({ page: isOfSamples ? 'samples' : 'overview', run });
+      }}
+    >
+      {runs.length === 0 && <option>no runs yet</option>}
+      {runs.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Pages({ state }: { state: DashboardState }) {
+  const run = state.run.value?.id;
+  const { page } = state.route.value;
+  const pages = [
+    {
+      title: 'Overview',
+      href: formatRoute({ page: 'overview', run }),
+      isHere: page === 'overview',
+    },
+    {
+      title: 'Samples',
+      href: run === undefined ? '#/' : formatRoute({ page: 'samples', run }),
+      isHere: page === 'samples' || page === 'tokens',
+    },
+    ...(state.source.live === undefined
+      ? []
+      : [{ title: 'Label', href: '#/label', isHere: page === 'label' }]),
+  ];
+  return (
+    <nav aria-label="Pages">
+      {pages.map(({ title, href, isHere }) => (
+        <a key={title} href={href} aria-current={isHere ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const themeSigns = { system: '◐', light: '☀', dark: '☾' } as const;
+
+function ThemeButton() {
+  const now = theme.value;
+  const next = nextTheme(now);
+  return (
+    <button
+      type="button"
+      aria-label={`Theme: ${now}; change to ${next}`}
+      title={`Theme: ${now}`}
+      onClick={() => {
+        theme.value = next;
+      }}
+    >
+      <span aria-hidden="true">{themeSigns[now]}</span>
+    </button>
+  );
+}

@@ -1,0 +1,64 @@
+import { Dialog } from './dialog.tsx';
+import './keyboard-help.css';
+
+const keys: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
+  [
+    'Everywhere',
+    [
+      ['?', 'this help'],
+      ['g o', 'go to Overview'],
+      ['g s', 'go to Samples'],
+      ['g l', 'go to Label'],
+      ['Tab', 'next control'],
+    ],
+  ],
+  [
+    'Runs',
+    [
+      ['↑ ↓', 'from run to run'],
+      ['Enter', 'choose the run'],
+      ['Space', 'tick one to draw it beside the chosen one'],
+    ],
+  ],
+  [
+    'Charts',
+    [
+      ['← →', 'move the cursor; with Shift far'],
+      ['+ −', 'zoom in and out at the cursor'],
+      ['Esc', 'show all steps'],
+    ],
+  ],
+];
+
+/** Every key of the page. */
+export function KeyboardHelp({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keyboard" onClose={onClose}>
+      <div class="keyboard-help">
+        {keys.map(([title, entries]) => (
+          <section key={title} aria-label={title}>
+            <h3>{title}</h3>
+            <dl>
+              {entries.map(([key, action]) => (
+                <div key={key}>
+                  <dt>
+                    {key.split(' ').map((part) => (
+                      <kbd key={part}>{part}</kbd>
+                    ))}
+                  </dt>
+                  <dd>{action}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+        <p>Samples, tokens and labels show their own keys beside what they do.</p>
+      </div>
+      <div class="dialog-buttons">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ClipRange } from '../../../training/policy-loss-clip.ts';
+
+/** What a run's config says of the numbers of a token. */
+export interface ArithmeticConfig {
+  readonly advantageEstimator: string;
+  readonly klEstimator: string;
+  readonly klPlacement: string;
+  readonly rewardPlacement: string;
+  readonly scoreNormalization: string;
+  readonly scoreClip: number | undefined;
+  readonly missingEosPenalty: number;
+  readonly whitenRewards: boolean;
+  readonly ratioLevel: string;
+  /** Undefined where the config has no ε. */
+  readonly clip: ClipRange | undefined;
+}
+
+/** Reads those values from a run's config.json; one that is missing has the default of PPO's config. */
+export function readArithmeticConfig(config: Readonly<Record<string, unknown>>): ArithmeticConfig {
+  const text = (name: string, otherwise: string) => {
+    const value = config[name];
+    return typeof value === 'string' ? value : otherwise;
+  };
+  const number = (name: string) => {
+    const value = config[name];
+    return typeof value === 'number' ? value : undefined;
+  };
+  const low = number('clipEpsilon');
+  const high = number('clipEpsilonHigh') ?? low;
+  const dual = number('dualClip');
+  return {
+    advantageEstimator: text('advantageEstimator', 'gae'),
+    klEstimator: text('klEstimator', 'k1'),
+    klPlacement: text('klPlacement', 'reward'),
+    rewardPlacement: text('rewardPlacement', 'final'),
+    scoreNormalization: text('scoreNormalization', 'none'),
+    scoreClip: number('scoreClip'),
+    missingEosPenalty: number('missingEosPenalty') ?? 0,
+    whitenRewards: config.whitenRewards === true,
+    ratioLevel: text('ratioLevel', 'token'),
+    clip: low === undefined || high === undefined ? undefined : { low, high, dual },
+  };
+}

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest';
+import type { TokenColumns } from '../../api.ts';
+import { type ArithmeticConfig, readArithmeticConfig } from './arithmetic-config.ts';
+import type { ArithmeticLine } from './arithmetic-line.ts';
+import { explainToken } from './explain-token.ts';
+import { makeColumns } from './test-columns.ts';
+
+const defaults = readArithmeticConfig({ clipEpsilon: 0.2 });
+const row = { score: 1, finished: true };
+
+function explain(
+  t: number,
+  {
+    columns = {},
+    config = {},
+  }: { columns?: Partial<TokenColumns>; config?: Partial<ArithmeticConfig> } = {},
+) {
+  const merged = { ...defaults, ...config };
+  return explainToken({ columns: makeColumns(columns), config: merged, row }, t);
+}
+
+const write = ({ name, formula, numbers, result }: ArithmeticLine) =>
+  `${name} = ${formula} = ${numbers} = ${result}`;
+const named = (lines: readonly ArithmeticLine[], name: string) =>
+  lines.find((line) => line.name === name);
+
+describe('explainToken()', () => {
+  test('writes out the hand-worked numbers of the last token', () => {
+    const { lines, after, notes } = explain(2);
+    expect(lines.map(write)).toEqual([
+      'KL_t = log π − log π_ref = −1 − (−1.5) = 0.5',
+      'r_t = −β·KL_t + score = −0·0.5 + 1 = 1',
+      'δ_t = r_t + γ·V_{t+1} − V_t = 1 + 1·0 − 0.5 = 0.5',
+      'A_t = δ_t + γ·λ·A_{t+1} = 0.5 + 1·0.5·0 = 0.5',
+      'G_t = A_t + V_t = 0.5 + 0.5 = 1',
+    ]);
+    expect(lines.some(({ differs }) => differs)).toBe(false);
+    expect(lines.map(({ stored }) => stored)).toEqual([0.5, 1, undefined, 0.5, 1]);
+    expect(after).toEqual([]);
+    expect(notes).toEqual([]);
+  });
+
+  test('a token before the last has no score, and sees the value and advantage after it', () => {
+    const { lines } = explain(1, { columns: { klCoef: 0.1, rewards: [-0.05, -0.05, 0.95] } });
+    expect(write(named(lines, 'r_t')!)).toBe('r_t = −β·KL_t = −0.1·0.5 = -0.05');
+    expect(named(lines, 'δ_t')?.numbers).toBe('−0.05 + 1·0.5 − 0.5');
+    expect(named(lines, 'A_t')?.numbers).toBe('−0.05 + 1·0.5·0.45');
+    expect(named(lines, 'A_t')?.result).toBeCloseTo(0.175, 12);
+  });
+
+  test('numbers that do not follow from the others are told apart', () => {
+    const { lines } = explain(0, { columns: { advantages: [0.127, 0.25, 0.5] } });
+    expect(named(lines, 'A_t')?.differs).toBe(true);
+    expect(named(lines, 'G_t')?.differs).toBe(false);
+    const near = explain(0, { columns: { advantages: [0.1255, 0.25, 0.5] } });
+    expect(named(near.lines, 'A_t')?.differs).toBe(false);
+  });
+
+  test('whitened advantages are compared after whitening, returns before', () => {
+    const { lines } = explain(0, {
+      columns: { whitening: { mean: 0.025, std: 0.2 }, advantages: [0.5, 1, 2] },
+    });
+    expect(named(lines, 'A′_t')?.numbers).toBe('(0.125 − 0.025)/√(0.2² + 1e-8)');
+    expect(named(lines, 'A′_t')?.result).toBeCloseTo(0.5, 6);
+    expect(named(lines, 'A_t')?.stored).toBeUndefined();
+    expect(lines.some(({ differs }) => differs)).toBe(false);
+  });
+
+  test('after-final: the last token has no score, and the step after it is written out', () => {
+    const columns = {
+      rewards: [0, 0, 0, 1],
+      values: [0.5, 0.5, 0.5, 0.5],
+      advantages: [0.0625, 0.125, 0.25],
+      returns: [0.5625, 0.625, 0.75, 1],
+    };
+    const config = { rewardPlacement: 'after-final' };
+    const { lines, after } = explain(2, { columns, config });
+    expect(named(lines, 'r_t')?.formula).toBe('−β·KL_t');
+    expect(named(lines, 'δ_t')?.numbers).toBe('0 + 1·0.5 − 0.5');
+    expect(after.map(write)).toEqual([
+      'r_t = score = 1 = 1',
+      'δ_t = r_t + γ·V_{t+1} − V_t = 1 + 1·0 − 0.5 = 0.5',
+      'A_t = δ_t + γ·λ·A_{t+1} = 0.5 + 1·0.5·0 = 0.5',
+      'G_t = A_t + V_t = 0.5 + 0.5 = 1',
+    ]);
+    expect([...lines, ...after].some(({ differs }) => differs)).toBe(false);
+    expect(explain(1, { columns, config }).after).toEqual([]);
+  });
+});
+
+describe('the loss', () => {
+  test('is clipped where the ratio has moved too far', () => {
+    // ρ = 1.5, A = ¼, ε = 0.2: −min(0.375, 0.3) = −0.3.
+    const loss = named(explain(1).lines, 'ℓ_t')!;
+    expect(loss.numbers).toBe('−min(1.5·0.25, 1.2·0.25)');
+    expect(loss.result).toBeCloseTo(-0.3, 12);
+    expect(loss.remark).toBe('ρ is clipped to 0.8…1.2: no gradient');
+  });
+
+  test('is left out where the token has no ratio, or the config no ε', () => {
+    expect(named(explain(2).lines, 'ℓ_t')).toBeUndefined();
+    expect(named(explain(1, { config: { clip: undefined } }).lines, 'ℓ_t')).toBeUndefined();
+  });
+
+  test('of a sequence ratio takes the geometric mean', () => {
+    const { lines, notes } = explain(0, {
+      columns: { ratios: [1, 8, 1] },
+      config: { ratioLevel: 'sequence', clip: { low: 0.2, high: 9, dual: undefined } },
+    });
+    expect(named(lines, 'ℓ_t')?.result).toBeCloseTo(-2 * 0.125, 12);
+    expect(notes[0]).toContain('geometric mean');
+  });
+});
+
+describe('other configs', () => {
+  test.each(['rloo', 'grpo', 'reinforce++'])(
+    "%s says that GAE's formula does not apply",
+    (name) => {
+      const { lines, notes } = explain(0, {
+        columns: { returns: [1, 1, 1], values: [0, 0, 0], advantages: [1, 1, 1] },
+        config: { advantageEstimator: name },
+      });
+      expect(notes[0]).toContain(`by ${name}, so GAE's formulas of δ_t and A_t do not apply`);
+      expect(named(lines, 'δ_t')).toBeUndefined();
+      expect(named(lines, 'G_t')?.numbers).toBe('0 + 1·1');
+      expect(lines.some(({ differs }) => differs)).toBe(false);
+    },
+  );
+
+  test('scores of single tokens are named as a possible reason of a rest', () => {
+    const { lines } = explain(0, { columns: { rewards: [0.25, 0, 1] } });
+    expect(named(lines, 'r_t')?.differs).toBe(true);
+    expect(named(lines, 'r_t')?.remark).toContain('the rest of 0.25');
+  });
+
+  test('a normalised score is read back', () => {
+    const config = { scoreNormalization: 'running' };
+    const r = named(explain(2, { columns: { rewards: [0, 0, 0.4] }, config }).lines, 'r_t')!;
+    expect(r.result).toBe(0.4);
+    expect(r.remark).toContain('the score of 1 became 0.4 by scoreNormalization running');
+  });
+
+  test('scaled rewards are read back from the returns', () => {
+    const { lines, notes } = explain(2, {
+      columns: { rewards: [0, 0, 1] },
+      config: { whitenRewards: true },
+    });
+    expect(named(lines, 'r′_t')?.result).toBe(1);
+    expect(named(lines, 'δ_t')?.formula).toBe('r′_t + γ·V_{t+1} − V_t');
+    expect(notes[0]).toContain('whitenRewards');
+  });
+
+  test('a penalty in the loss is none in the reward', () => {
+    const { lines, notes } = explain(0, {
+      columns: { klCoef: 0.1 },
+      config: { klPlacement: 'loss' },
+    });
+    expect(named(lines, 'r_t')?.formula).toBe('0');
+    expect(named(lines, 'r_t')?.result).toBe(0);
+    expect(notes[0]).toContain('stands in the loss');
+  });
+});

@@ -1,0 +1,65 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeTrainFolder } from '../../../../test/helpers/train-setup.ts';
+import { LabelStore } from '../label-store.ts';
+import { groupsFromModel } from './groups-from-model.ts';
+
+const folder = await makeTrainFolder();
+const source = {
+  from: 'generate',
+  model: join(folder, 'model'),
+  prompts: join(folder, 'prompts.jsonl'),
+  maxNewTokens: 6,
+} as const;
+
+describe('groupsFromModel()', { timeout: 60_000 }, () => {
+  it('generates so many different responses to chosen prompts, and tells how far it is', async () => {
+    const told: number[][] = [];
+    const groups = await groupsFromModel({
+      ...source,
+      ...{ name: 'model', samples: 2, limit: 10, seed: 3 },
+      onProgress: (done, total) => told.push([done, total]),
+    });
+    expect(told).toEqual([
+      [0, 10],
+      [8, 10],
+      [10, 10],
+    ]);
+    expect(new Set(groups.map(({ prompt }) => prompt)).size).toBe(10);
+    const [{ responses }] = groups as [(typeof groups)[0]];
+    expect(responses[0]!.from).toEqual({ model: 'model', sample: 0 });
+    expect(responses[0]!.text).not.toBe(responses[1]!.text);
+    expect(groups.filter((group) => group.responses.length === 2).length).toBeGreaterThan(7);
+    expect(groups.every((group) => group.responses.length <= 2)).toBe(true);
+  });
+
+  it('fills a queue, one at a time', async () => {
+    const store = new LabelStore({ folder: join(folder, 'labels'), roots: [folder] });
+    const create = () => store.create({ name: 'Fresh', kind: 'rating', source, limit: 3 });
+    const [first, second] = await Promise.allSettled([create(), create()]);
+    expect(first).toMatchObject({ status: 'fulfilled', value: { total: 3 } });
+    expect(String((second as PromiseRejectedResult).reason)).toContain(
+      'one model may generate at a time, got a second; wait for the first',
+    );
+    expect((await create()).total).toBe(3);
+  });
+
+  it('ends early when it is told to, and leaves nothing behind', async () => {
+    const store = new LabelStore({ folder: join(folder, 'no-labels') });
+    const stop = new AbortController();
+    const made = store.create(
+      { name: 'Fresh', kind: 'pair', source },
+      { signal: stop.signal, onProgress: () => stop.abort() },
+    );
+    await expect(made).rejects.toThrow(/abort/i);
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('says in one sentence what model it cannot load', async () => {
+    const store = new LabelStore({ folder: join(folder, 'no-labels'), roots: [folder] });
+    const make = (model: string) =>
+      store.create({ name: 'x', kind: 'pair', source: { ...source, model } });
+    await expect(make(folder)).rejects.toThrow('it must be a folder with config.json');
+    await expect(make(join(folder, 'none'))).rejects.toThrow(/^Cannot find model /);
+  });
+});

@@ -1,0 +1,97 @@
+import { loadPrompts, type PromptRecord } from '../../../data/index.ts';
+import { randomStream } from '../../../engine/random/index.ts';
+import { type LoadedModel, loadModel, PolicyModel } from '../../../models/index.ts';
+import { differentResponses, type ResponseGroup } from './make-tasks.ts';
+
+export interface GroupsFromModelOptions {
+  /** Folder or hub id. */
+  readonly model: string;
+  /** What the responses' origin calls the model. */
+  readonly name: string;
+  readonly prompts: string;
+  readonly maxNewTokens?: number | undefined;
+  /** Responses to each prompt. */
+  readonly samples: number;
+  /** Prompts at most, chosen by the seed. */
+  readonly limit: number;
+  readonly seed: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Called with prompts done and all of them. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/** Prompts of one call: progress is told after each. */
+const callSize = 8;
+const usualLength = 50;
+
+/** Fresh responses of a model to the prompts of a file. */
+export async function groupsFromModel(options: GroupsFromModelOptions): Promise<ResponseGroup[]> {
+  const model = await loadModel(options.model);
+  try {
+    return await generateGroups(model, options);
+  } finally {
+    await model.base.dispose();
+  }
+}
+
+async function generateGroups(
+  model: LoadedModel,
+  options: GroupsFromModelOptions,
+): Promise<ResponseGroup[]> {
+  const prompts = await choosePrompts(model, options);
+  const policy = new PolicyModel(model);
+  const groups: ResponseGroup[] = [];
+  try {
+    options.onProgress?.(0, prompts.length);
+    for (let start = 0; start < prompts.length; start += callSize) {
+      const part = prompts.slice(start, start + callSize);
+      groups.push(...(await respond(part, { ...options, policy, start })));
+      options.onProgress?.(groups.length, prompts.length);
+    }
+  } finally {
+    await policy.dispose();
+  }
+  return groups;
+}
+
+/** Responses to some prompts. Where some are equal or empty, the model has two more chances. */
+async function respond(
+  prompts: readonly PromptRecord[],
+  options: GroupsFromModelOptions & { readonly policy: PolicyModel; readonly start: number },
+): Promise<ResponseGroup[]> {
+  const { policy, start, samples, seed, name, signal, maxNewTokens = usualLength } = options;
+  let groups: ResponseGroup[] = prompts.map(({ text }) => ({ prompt: text, responses: [] }));
+  for (let chance = 0; chance < 3; chance++) {
+    const lacking = [...groups.keys()].filter((i) => groups[i]!.responses.length < samples);
+    if (lacking.length === 0) break;
+    const texts = await policy.generate(
+      lacking.map((i) => prompts[i]!.tokens),
+      {
+        ...{ maxNewTokens, seed, numReturnSequences: samples },
+        streamKey: ['labels', start, chance],
+        ...(signal !== undefined && { signal }),
+      },
+    );
+    groups = groups.map(({ prompt, responses }, i) => {
+      const own = texts.filter((text) => lacking[text.prompt] === i);
+      const fresh = own.map(({ text, sample }) => {
+        return { text, from: { model: name, sample: chance * samples + sample } };
+      });
+      return { prompt, responses: differentResponses([...responses, ...fresh]).slice(0, samples) };
+    });
+  }
+  return groups;
+}
+
+async function choosePrompts(
+  { base, tokenizer }: LoadedModel,
+  { prompts: file, maxNewTokens = usualLength, limit, seed }: GroupsFromModelOptions,
+): Promise<PromptRecord[]> {
+  const contextLength = base.architecture.config.max_position_embeddings;
+  const limits = { maxNewTokens, contextLength, validationFraction: 0 };
+  const { train } = await loadPrompts(file, tokenizer, limits);
+  const different = new Map(train.map((record) => [record.text, record]));
+  return randomStream(seed, 'label prompts')
+    .shuffle([...different.values()])
+    .slice(0, limit);
+}

@@ -1,0 +1,45 @@
+import { type Context, Hono } from 'hono';
+import type { LabelAnswer, NewQueue } from '../api.ts';
+import { Refusal } from '../server/http/refusal.ts';
+import type { LabelStore } from './label-store.ts';
+
+/** The routes of labels, to be mounted at `api/labels`; see `api.ts`. Who may ask and how large a
+ *  request may be is for the server to check, and to answer what is refused. */
+export function labelRoutes({ store }: { readonly store: LabelStore }): Hono {
+  const app = new Hono();
+  app.get('/', async (c) => c.json(await store.list()));
+  app.post('/', async (c) => {
+    const queue = await readBody<NewQueue>(c);
+    return c.json(await store.create(queue, { signal: c.req.raw.signal }));
+  });
+  app.get('/:id/next', async (c) => {
+    const task = await store.next(c.req.param('id'), c.req.query('labeller') ?? '');
+    return task === undefined ? c.body(null, 204) : c.json(task);
+  });
+  app.post('/:id/answers', async (c) =>
+    c.json(await store.answer(c.req.param('id'), await readBody<LabelAnswer>(c))),
+  );
+  app.post('/:id/undo', async (c) => {
+    const body = await readBody<{ readonly labeller: string } | null>(c);
+    return c.json(await store.undo(c.req.param('id'), body?.labeller ?? ''));
+  });
+  app.get('/:id/export', async (c) => {
+    const id = c.req.param('id');
+    const rows = await store.export(id);
+    return c.body(rows, 200, {
+      'content-type': 'application/x-ndjson; charset=utf-8',
+      'content-disposition': `attachment; filename="${id}.jsonl"`,
+    });
+  });
+  return app;
+}
+
+/** A request's JSON; its form is checked by the store. */
+async function readBody<T>(c: Context): Promise<T> {
+  try {
+    return await c.req.json<T>();
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new Refusal(400, `Cannot read the request: it must be JSON (${error.message})`);
+  }
+}

@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { locateHumanFiles } from '../../reward-kl/index.ts';
+import {
+  type AskedRequest,
+  appendHumanScore,
+  humanFolder,
+  readHumanRequests,
+  readHumanScores,
+} from '../../run/human-scores.ts';
+import type { LabelAnswer, LabelTask } from '../api.ts';
+import { AnswerBook } from './answer-book.ts';
+import type { LabelRun } from './create/groups-from-samples.ts';
+import { exportRow } from './export-rows.ts';
+import type { Queue, QueueProgress } from './queue.ts';
+import type { StoredTask } from './queue-schema.ts';
+import { QueueState } from './queue-state.ts';
+
+/** The id of a run's live queue. */
+export function liveQueueId(run: LabelRun): string {
+  return `live-${run.id}`;
+}
+
+/** Whether a run has ever asked people for scores. */
+export function asksPeople(run: LabelRun): boolean {
+  return existsSync(locateHumanFiles(humanFolder(run.folder)).requests);
+}
+
+/** The responses whose scores a run waits for: each is rated, and its rating is its score.
+ *  score = (rating − 3)/2
+ *  @example ratings 1, 3, 4, 5  →  scores −1, 0, ½, 1 */
+export class LiveQueue implements Queue {
+  private readonly run: LabelRun;
+
+  constructor(run: LabelRun) {
+    this.run = run;
+  }
+
+  async progress(): Promise<QueueProgress> {
+    const name = `Scores for ${this.run.name}`;
+    return { ...(await this.state()).progress(), name, live: true };
+  }
+
+  async next(labeller: string): Promise<LabelTask | undefined> {
+    return (await this.state()).next(labeller);
+  }
+
+  async answer(given: LabelAnswer): Promise<void> {
+    const { choice } = (await this.state()).place(given);
+    const { task: request, labeller, note } = given;
+    const score = choice.kind === 'rating' ? (choice.rating - 3) / 2 : null;
+    await appendHumanScore(this.run.folder, {
+      ...{ request, score, labeller },
+      ...(note !== undefined && note !== '' && { note }),
+    });
+  }
+
+  async undo(labeller: string): Promise<LabelTask> {
+    const task = (await this.state()).last(labeller);
+    await appendHumanScore(this.run.folder, { request: task.id, score: null, labeller });
+    return task;
+  }
+
+  /** Also of responses whose scores the run has taken. */
+  async export(): Promise<readonly object[]> {
+    const book = await this.readBook();
+    const tasks = (await readHumanRequests(this.run.folder)).map(toTask);
+    return tasks.flatMap((task) =>
+      [...book.answersTo(task.id).values()].flatMap(({ answer }) => exportRow(task, answer) ?? []),
+    );
+  }
+
+  private async state(): Promise<QueueState> {
+    const requests = await readHumanRequests(this.run.folder);
+    const tasks = requests.filter(({ isWaiting }) => isWaiting).map(toTask);
+    const book = await this.readBook();
+    return new QueueState({ id: liveQueueId(this.run), kind: 'rating', tasks, book });
+  }
+
+  private async readBook(): Promise<AnswerBook> {
+    const book = new AnswerBook();
+    for (const { request, score, labeller, time } of await readHumanScores(this.run.folder)) {
+      const answer = { kind: 'rating', rating: toRating(score ?? 0) } as const;
+      const isUndo = score === null;
+      const row = isUndo ? { undo: request } : { task: request, answer, order: [0] };
+      book.apply({ ...row, labeller, time });
+    }
+    return book;
+  }
+}
+
+function toTask({ id, prompt, response, step = 0 }: AskedRequest): StoredTask {
+  return { id, prompt, responses: [{ text: response, from: { step } }] };
+}
+
+/** The nearest rating of a score, which may have come from elsewhere.
+ *  @example ½  →  4;  7  →  5 */
+function toRating(score: number): number {
+  return Math.min(5, Math.max(1, Math.round(2 * score + 3)));
+}

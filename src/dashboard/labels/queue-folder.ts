@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { z } from 'zod';
+import { syncFolder, syncTree } from '../../run/sync-tree.ts';
+import { toJsonLines } from './export-rows.ts';
+import {
+  type QueueHeader,
+  queueHeaderSchema,
+  type StoredTask,
+  storedTaskSchema,
+} from './queue-schema.ts';
+
+const names = { header: 'queue.json', tasks: 'tasks.jsonl', answers: 'answers.jsonl' } as const;
+
+/** What a queue's folder may be called: nothing that leads elsewhere. */
+const idForm = /^[a-z0-9][a-z0-9-]{0,63}$/;
+
+/** What lies in a queue's folder. */
+export interface QueueContent {
+  readonly header: QueueHeader;
+  readonly tasks: readonly StoredTask[];
+}
+
+/** Where a queue's answers lie. */
+export function answersPath(folder: string): string {
+  return join(folder, names.answers);
+}
+
+/** Whether a labels folder holds a queue of this id; other names never touch the disk. */
+export function hasQueue(labels: string, id: string): boolean {
+  return idForm.test(id) && existsSync(join(labels, id, names.header));
+}
+
+/** The ids of the queues in a labels folder, sorted; none where there is no folder. */
+export function listQueueIds(labels: string): string[] {
+  if (!existsSync(labels)) return [];
+  return readdirSync(labels)
+    .filter((id) => hasQueue(labels, id))
+    .sort();
+}
+
+/** Writes a queue, which appears whole or not at all; returns its id. */
+export async function writeQueue(labels: string, content: QueueContent): Promise<string> {
+  const id = makeId(content.header.name);
+  const temporary = join(labels, `.${id}.tmp`);
+  await mkdir(temporary, { recursive: true });
+  try {
+    const header = `${JSON.stringify(content.header, undefined, 2)}\n`;
+    await writeFile(join(temporary, names.header), header);
+    await writeFile(join(temporary, names.tasks), toJsonLines(content.tasks));
+    await writeFile(join(temporary, names.answers), '');
+    await syncTree(temporary);
+    await rename(temporary, join(labels, id));
+    await syncFolder(labels);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+  return id;
+}
+
+/** Reads a queue without its answers. */
+export function readQueue(folder: string): QueueContent {
+  const path = join(folder, names.header);
+  const header = check(queueHeaderSchema, parseJson(readFileSync(path, 'utf8'), path), path);
+  const tasks = join(folder, names.tasks);
+  const lines = readFileSync(tasks, 'utf8').split('\n').slice(0, -1);
+  const places = lines.map((line, i) => [line, `${tasks} line ${i + 1}`] as const);
+  return {
+    header,
+    tasks: places.map(([line, place]) => check(storedTaskSchema, parseJson(line, place), place)),
+  };
+}
+
+/** @example 'Nice answers?'  →  'nice-answers-3f9a2c' */
+function makeId(name: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-');
+  const start = plain.slice(0, 40).replace(/^-+|-+$/g, '');
+  return `${start === '' ? 'queue' : start}-${randomBytes(3).toString('hex')}`;
+}
+
+function parseJson(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const { message } = cause as SyntaxError;
+    throw new SyntaxError(
+      `Cannot read ${place}: it must be JSON (${message}); delete the queue or mend the file`,
+      { cause },
+    );
+  }
+}
+
+function check<S extends z.ZodType>(schema: S, value: unknown, place: string): z.output<S> {
+  const { success, data, error } = schema.safeParse(value);
+  if (success) return data;
+  const [issue] = error.issues as [z.core.$ZodIssue];
+  throw new TypeError(
+    `Cannot read ${place}: it must be as it was written (${issue.path.join('.')}: ${issue.message}); delete the queue or mend the file`,
+  );
+}

@@ -1,0 +1,72 @@
+import { basename } from 'node:path';
+import type { LabelAnswer, LabelTask } from '../api.ts';
+import { AnswerLog } from './answer-log.ts';
+import { exportRow } from './export-rows.ts';
+import type { Queue, QueueProgress } from './queue.ts';
+import { answersPath, type QueueContent, readQueue } from './queue-folder.ts';
+import type { StoredAnswer } from './queue-schema.ts';
+import { QueueState } from './queue-state.ts';
+
+/** A queue in a folder of its own. */
+export class StoredQueue implements Queue {
+  private readonly id: string;
+  private readonly content: QueueContent;
+  private readonly log: AnswerLog;
+  private lastWrite: Promise<unknown> = Promise.resolve();
+
+  constructor(folder: string) {
+    this.id = basename(folder);
+    this.content = readQueue(folder);
+    const { header, tasks } = this.content;
+    this.log = new AnswerLog(answersPath(folder), { kind: header.kind, tasks });
+  }
+
+  async progress(): Promise<QueueProgress> {
+    const { name } = this.content.header;
+    return { ...(await this.state()).progress(), name, live: false };
+  }
+
+  async next(labeller: string): Promise<LabelTask | undefined> {
+    return (await this.state()).next(labeller);
+  }
+
+  answer(given: LabelAnswer): Promise<void> {
+    return this.inTurn(async () => {
+      const { choice, order } = (await this.state()).place(given);
+      const { task, labeller, note } = given;
+      this.log.append({
+        ...{ task, labeller, answer: choice as StoredAnswer['answer'] },
+        ...(note !== undefined && note !== '' && { note }),
+        ...{ time: new Date().toISOString(), order: [...order] },
+      });
+    });
+  }
+
+  undo(labeller: string): Promise<LabelTask> {
+    return this.inTurn(async () => {
+      const task = (await this.state()).last(labeller);
+      this.log.append({ undo: task.id, labeller, time: new Date().toISOString() });
+      return task;
+    });
+  }
+
+  async export(): Promise<readonly object[]> {
+    const book = await this.log.read();
+    return this.content.tasks.flatMap((task) =>
+      [...book.answersTo(task.id).values()].flatMap(({ answer }) => exportRow(task, answer) ?? []),
+    );
+  }
+
+  private async state(): Promise<QueueState> {
+    const { header, tasks } = this.content;
+    return new QueueState({ id: this.id, kind: header.kind, tasks, book: await this.log.read() });
+  }
+
+  /** Runs one write after the other, as each looks at what was written before. */
+  private inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const written = this.lastWrite.then(write);
+    // Whoever asked for it is told of its failure; the next one begins all the same.
+    this.lastWrite = written.catch(() => {});
+    return written;
+  }
+}

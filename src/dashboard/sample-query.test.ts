@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { SampleRow } from './api.ts';
+import { formatSampleQuery, querySamples } from './sample-query.ts';
+
+const row = (index: number, fields: Partial<SampleRow> = {}): SampleRow => ({
+  index,
+  step: index,
+  promptIdx: 0,
+  sample: 0,
+  prompt: `prompt ${index}`,
+  response: `response ${index}`,
+  score: index,
+  kl: 0,
+  length: 4,
+  finished: true,
+  hasTokens: false,
+  ...fields,
+});
+
+const indices = (rows: readonly SampleRow[]) => rows.map(({ index }) => index);
+
+describe('querySamples()', () => {
+  test('sorts by score with rows that have none last, in either order', () => {
+    const rows = [row(0, { score: 1 }), row(1, { score: null }), row(2, { score: 3 })];
+    const page = querySamples(rows, { sort: 'score', order: 'desc', limit: 2 });
+    expect(page.total).toBe(3);
+    expect(indices(page.rows)).toEqual([2, 0]);
+    expect(indices(querySamples(rows, { sort: 'score' }).rows)).toEqual([0, 2, 1]);
+  });
+
+  test('finds text in prompt or response, whatever its case', () => {
+    const rows = [row(0, { prompt: 'A Cat' }), row(1, { response: 'the CAT' }), row(2)];
+    expect(indices(querySamples(rows, { search: 'cat' }).rows)).toEqual([0, 1]);
+    expect(querySamples(rows, { search: 'dog' })).toEqual({ total: 0, rows: [] });
+  });
+
+  test('limits of steps and scores count in, and no score is within no limit', () => {
+    const rows = [row(0), row(1), row(2), row(3, { score: null })];
+    expect(indices(querySamples(rows, { fromStep: 1, toStep: 2 }).rows)).toEqual([1, 2]);
+    expect(indices(querySamples(rows, { minScore: 1 }).rows)).toEqual([1, 2]);
+    expect(indices(querySamples(rows, { maxScore: 0 }).rows)).toEqual([0]);
+    expect(indices(querySamples(rows, { promptIdx: 1 }).rows)).toEqual([]);
+  });
+
+  test('the newest come first where only the order is given', () => {
+    expect(indices(querySamples([row(0), row(1)], { order: 'desc' }).rows)).toEqual([1, 0]);
+  });
+
+  test('pages put together are the whole', () => {
+    const rows = fc.array(fc.option(fc.integer({ min: 0, max: 3 })), { maxLength: 30 });
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 1, max: 7 }), (scores, limit) => {
+        const all = scores.map((score, index) => row(index, { score }));
+        const pages = Array.from({ length: Math.ceil(all.length / limit) }, (_, page) =>
+          indices(querySamples(all, { sort: 'score', offset: page * limit, limit }).rows),
+        );
+        expect(pages.flat()).toEqual(indices(querySamples(all, { sort: 'score', limit: 99 }).rows));
+        expect(pages.flat().toSorted((a, b) => a - b)).toEqual(indices(all));
+      }),
+    );
+  });
+});
+
+describe('formatSampleQuery()', () => {
+  test('leaves out what is open', () => {
+    expect(formatSampleQuery({ search: 'a b', limit: 50 })).toBe('search=a+b&limit=50');
+    expect(formatSampleQuery({})).toBe('');
+  });
+});

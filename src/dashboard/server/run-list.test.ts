@@ -1,0 +1,123 @@
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  ask,
+  askJson,
+  startTestDashboard,
+  startWithRun,
+} from '../../../test/helpers/dashboard-server.ts';
+import { writeFakeRun } from '../../../test/helpers/fake-run.ts';
+import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
+import type { MetricColumns, RunSummary, SamplePage } from '../api.ts';
+
+describe('the list of runs', () => {
+  test('has runs up to two levels deep, the latest first, each with a name and an id of its own', async () => {
+    const [first, second] = [makeTempFolder(), makeTempFolder()];
+    writeFakeRun(join(first, 'a'), { startedAt: '2026-01-01T00:00:00.000Z' });
+    writeFakeRun(join(first, 'demo/ppo'), { startedAt: '2026-01-03T00:00:00.000Z' });
+    writeFakeRun(join(first, 'x/y/too-deep'));
+    writeFakeRun(join(first, 'demo/reward-model'), {
+      kind: 'reward',
+      startedAt: '2026-01-02T00:00:00.000Z',
+    });
+    writeFakeRun(join(second, 'a'), { kind: 'sft', startedAt: '2026-01-04T00:00:00.000Z' });
+    const folders = [first, second, join(first, 'demo/ppo'), join(first, 'none')];
+    const dashboard = await startTestDashboard({ folders });
+    const runs = await askJson<RunSummary[]>(dashboard, '/api/runs');
+    expect(runs.map(({ name, kind }) => [name, kind])).toEqual([
+      ['a (2)', 'sft'],
+      ['demo/ppo', 'ppo'],
+      ['demo/reward-model', 'reward'],
+      ['a', 'ppo'],
+    ]);
+    expect(new Set(runs.map(({ id }) => id)).size).toBe(4);
+    for (const { id } of runs) expect(id).toMatch(/^[\da-f]{16}$/);
+  });
+
+  test('tells how far a run is and when it will end', async () => {
+    const { summary } = await startWithRun({ status: 'running', steps: 10, totalSteps: 40 });
+    expect(summary).toEqual({
+      id: summary.id,
+      name: 'a',
+      kind: 'ppo',
+      status: 'running',
+      step: 10,
+      totalSteps: 40,
+      startedAt: '2026-01-31T12:00:00.000Z',
+      // 30 steps of 1 + 0.25 + 0.75 seconds.
+      eta: 60,
+      message: null,
+      phase: null,
+      counts: { metrics: 10, samples: 20, evaluations: 2, log: 3 },
+    });
+  });
+
+  test('an end is foretold by the same number wherever the clock of the day jumps', async () => {
+    const startedAt = '2999-01-01T00:00:00.000Z';
+    const { summary, run, ...dashboard } = await startWithRun({
+      status: 'running',
+      totalSteps: 20,
+      startedAt,
+    });
+    expect(summary.eta).toBe(20);
+    appendFileSync(join(run, 'metrics.jsonl'), '{"step":11,"timing/generate":-86400}\n');
+    const [later] = await askJson<RunSummary[]>(dashboard, '/api/runs');
+    expect(later!.eta).toBe(20);
+  });
+
+  test('a run whose process is gone was killed; that of another machine is believed', async () => {
+    const { run, ...dashboard } = await startWithRun({ status: 'running', totalSteps: 20 });
+    const hold = async (lock: object) => {
+      writeFileSync(join(run, 'run.lock'), JSON.stringify({ id: 'a', ...lock }));
+      return (await askJson<RunSummary[]>(dashboard, '/api/runs'))[0]!;
+    };
+    expect(await hold({ pid: 2 ** 30, host: hostname() })).toMatchObject({
+      status: 'killed',
+      eta: null,
+      message: 'Its process is gone without having said why; --resume goes on with it',
+    });
+    expect(await hold({ pid: 2 ** 30, host: 'elsewhere' })).toMatchObject({ status: 'running' });
+  });
+
+  test('a run of an older format opens with what it has', async () => {
+    const folder = makeTempFolder();
+    writeFileSync(join(folder, 'run.json'), '{"status":"going","step":"3"}');
+    writeFileSync(join(folder, 'metrics.jsonl'), '{"step":1,"loss":2}\nnot a row\n');
+    writeFileSync(join(folder, 'samples.jsonl'), '{"step":1,"response":"Hi"}\n');
+    const dashboard = await startTestDashboard({ folders: [folder] });
+    const [run] = await askJson<RunSummary[]>(dashboard, '/api/runs');
+    expect(run).toMatchObject({ status: 'killed', step: 0, totalSteps: null, eta: null });
+    const at = `/api/runs/${run!.id}`;
+    expect(await askJson(dashboard, `${at}/config`)).toEqual({});
+    expect(await askJson(dashboard, `${at}/metrics`)).toEqual({
+      steps: [1],
+      columns: { loss: [2] },
+      rows: 1,
+    });
+    const { rows } = await askJson<SamplePage>(dashboard, `${at}/samples`);
+    expect(rows).toMatchObject([{ response: 'Hi', prompt: '', score: null, hasTokens: false }]);
+    expect(await askJson(dashboard, `${at}/log`)).toEqual([]);
+    expect(await askJson(dashboard, `${at}/evaluations`)).toEqual([]);
+  });
+
+  test('new runs appear and deleted ones disappear, also in the middle', async () => {
+    const { folder, run, at, ...dashboard } = await startWithRun();
+    expect((await askJson<MetricColumns>(dashboard, `${at}/metrics`)).rows).toBe(10);
+    writeFakeRun(join(folder, 'b'));
+    const runs = await askJson<RunSummary[]>(dashboard, '/api/runs');
+    expect(runs.map(({ name }) => name)).toEqual(['a', 'b']);
+    rmSync(run, { recursive: true });
+    for (const path of ['metrics', 'samples', 'log']) {
+      const { status } = await ask(dashboard, `${at}/${path}`);
+      expect([200, 404]).toContain(status);
+    }
+    expect(await askJson<RunSummary[]>(dashboard, '/api/runs')).toHaveLength(1);
+    expect(await ask(dashboard, `${at}/metrics`)).toMatchObject({
+      status: 404,
+      body: '{"error":"There is no such run; it may be deleted"}',
+    });
+    expect(dashboard.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { commandOf } from '../../../run/run-config-files.ts';
+import { isRunAlive } from '../../../run/run-lock.ts';
+import { stateName } from '../../../run/run-state.ts';
+import type { RunKindName, RunStatus } from '../../api.ts';
+
+const living = ['running', 'paused', 'waiting'] as const satisfies readonly RunStatus[];
+const ended = [
+  'failed',
+  'completed',
+  'converged',
+  'collapsed',
+  'degraded',
+  'diverged',
+  'interrupted',
+] as const satisfies readonly RunStatus[];
+
+const phaseSchema = z.object({ phase: z.string(), done: z.number(), total: z.number() });
+
+/** A run's state as far as it is there: versions before and after this one may have other fields. */
+const stateSchema = z.object({
+  startedAt: z.iso.datetime().catch(new Date(0).toISOString()),
+  step: z.int().min(0).catch(0),
+  totalSteps: z.int().min(0).nullable().catch(null).default(null),
+  status: z.enum([...living, ...ended]).catch('running'),
+  message: z.string().nullable().catch(null).default(null),
+  phase: phaseSchema.nullable().catch(null).default(null),
+});
+
+export type ReadState = Omit<z.output<typeof stateSchema>, 'status'> & {
+  readonly status: RunStatus;
+};
+
+/** How far a run is, and whether its process lives; undefined if the folder holds none. */
+export async function readState(folder: string): Promise<ReadState | undefined> {
+  const state = await readStateFile(folder);
+  if (state === undefined || !isLiving(state.status) || isRunAlive(folder)) return state;
+  // The process may have ended in order between the two looks.
+  const again = await readStateFile(folder);
+  if (again === undefined || !isLiving(again.status)) return again;
+  const message = 'Its process is gone without having said why; --resume goes on with it';
+  return { ...again, status: 'killed', phase: null, message };
+}
+
+async function readStateFile(folder: string): Promise<ReadState | undefined> {
+  const value = await readJson(join(folder, stateName));
+  return value === undefined ? undefined : stateSchema.parse(value);
+}
+
+export function isLiving(status: RunStatus): boolean {
+  return (living as readonly RunStatus[]).includes(status);
+}
+
+/** What a run trains, by its config. */
+export function kindOf(config: Readonly<Record<string, unknown>>): RunKindName {
+  const command = commandOf(config) ?? 'train';
+  return command === 'train' ? 'ppo' : command;
+}
+
+/** The object in a file; undefined where there is none, also where it is being written. */
+export async function readJson(path: string): Promise<Record<string, unknown> | undefined> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,140 @@
+import type { DashboardEvent, RunSummary } from '../../api.ts';
+import { Refusal } from '../http/refusal.ts';
+import { type FoundRun, findRuns } from './find-runs.ts';
+import { RunReader } from './run-reader.ts';
+import { RunTables } from './run-tables.ts';
+
+/** Runs whose tables are held at a time; a run of 100 000 steps has about 35 MB of metrics. */
+const MOST_TABLES = 8;
+/** Milliseconds between two looks for new runs and at those that have ended. */
+const SEARCH_INTERVAL = 2000;
+
+/** The runs in some folders, as they come, grow and go. */
+export class RunLibrary {
+  readonly folders: readonly string[];
+  private readonly readers = new Map<string, RunReader>();
+  /** By id, the least lately used first. */
+  private readonly tables = new Map<string, RunTables>();
+  private readonly onEvent: (event: DashboardEvent) => void;
+  private told = '';
+  private searchedAt = Number.NEGATIVE_INFINITY;
+  private refreshing: Promise<void> | undefined;
+  private next: Promise<void> | undefined;
+
+  constructor(folders: readonly string[], onEvent: (event: DashboardEvent) => void) {
+    this.folders = folders;
+    this.onEvent = onEvent;
+  }
+
+  /** Summaries as of the last refresh, the latest run first. */
+  list(): RunSummary[] {
+    const summaries = [...this.readers.values()].flatMap(({ summary }) => summary ?? []);
+    return summaries.sort((a, b) => compare(b.startedAt, a.startedAt) || compare(a.name, b.name));
+  }
+
+  /** The runs that are there now. */
+  async all(): Promise<readonly FoundRun[]> {
+    await this.refresh({ all: true });
+    return [...this.readers.values()];
+  }
+
+  /** Folders of runs that are under way. */
+  livingFolders(): string[] {
+    return [...this.readers.values()]
+      .filter(({ isLiving }) => isLiving)
+      .map(({ folder }) => folder);
+  }
+
+  /** Reads what is new. Runs that have ended are looked at less often than living ones, unless all
+   *  are asked for. */
+  refresh({ all = false }: { readonly all?: boolean } = {}): Promise<void> {
+    if (this.refreshing !== undefined) return all ? this.refreshNext() : this.refreshing;
+    if (all) this.searchedAt = Number.NEGATIVE_INFINITY;
+    this.refreshing = this.read().finally(() => {
+      this.refreshing = undefined;
+    });
+    return this.refreshing;
+  }
+
+  /** The reading that is under way may have passed by what is asked for now. */
+  private refreshNext(): Promise<void> {
+    const start = () => {
+      this.next = undefined;
+      return this.refresh({ all: true });
+    };
+    this.next ??= this.refreshing!.then(start, start);
+    return this.next;
+  }
+
+  /** The run of an id. */
+  async get(id: string): Promise<RunReader> {
+    if (!this.readers.has(id)) await this.refresh({ all: true });
+    const reader = this.readers.get(id);
+    if (reader === undefined) throw new Refusal(404, 'There is no such run; it may be deleted');
+    return reader;
+  }
+
+  /** What pages ask of a run's logs. */
+  async open(id: string): Promise<RunTables> {
+    const { folder } = await this.get(id);
+    const tables = this.tables.get(id) ?? new RunTables(folder);
+    this.tables.delete(id);
+    this.tables.set(id, tables);
+    const [oldest] = this.tables.keys();
+    if (this.tables.size > MOST_TABLES) this.tables.delete(oldest!);
+    return tables;
+  }
+
+  /** Reads the latest run, which is what people open first. */
+  async readAhead(): Promise<void> {
+    await this.refresh({ all: true });
+    const [latest] = this.list();
+    if (latest !== undefined) await (await this.open(latest.id)).readAhead();
+  }
+
+  private async read(): Promise<void> {
+    const isSearch = performance.now() - this.searchedAt >= SEARCH_INTERVAL;
+    if (isSearch) {
+      this.searchedAt = performance.now();
+      await this.search();
+    }
+    for (const reader of [...this.readers.values()]) {
+      if (isSearch || reader.isLiving) await this.update(reader);
+    }
+    const runs = this.list();
+    const text = JSON.stringify(runs);
+    if (text === this.told) return;
+    this.told = text;
+    this.onEvent({ type: 'runs', runs });
+  }
+
+  private async search(): Promise<void> {
+    const found = await findRuns(this.folders);
+    const ids = new Set(found.map(({ id }) => id));
+    for (const id of [...this.readers.keys()]) if (!ids.has(id)) this.drop(id);
+    for (const run of found) {
+      const reader = this.readers.get(run.id);
+      if (reader === undefined) this.readers.set(run.id, new RunReader(run));
+      else reader.name = run.name;
+    }
+  }
+
+  private async update(reader: RunReader): Promise<void> {
+    const events = await reader.update().catch((error: NodeJS.ErrnoException) => {
+      // A folder that is deleted goes file by file, and one that cannot be read shows nothing.
+      if (error.code !== undefined) return undefined;
+      throw error;
+    });
+    if (events === undefined) this.drop(reader.id);
+    for (const event of events ?? []) this.onEvent(event);
+  }
+
+  private drop(id: string): void {
+    this.readers.delete(id);
+    this.tables.delete(id);
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

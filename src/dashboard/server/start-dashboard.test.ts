@@ -1,0 +1,56 @@
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ask, askJson, startTestDashboard } from '../../../test/helpers/dashboard-server.ts';
+import { writeFakeRun } from '../../../test/helpers/fake-run.ts';
+import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
+import type { RunSummary } from '../api.ts';
+import { listen } from './http/listen.ts';
+
+describe('startDashboard()', () => {
+  test('a second dashboard on one port fails with the port and the remedy', async () => {
+    const { port } = await startTestDashboard({ folders: [] });
+    await expect(startTestDashboard({ folders: [], port })).rejects.toThrow(
+      `Cannot serve the dashboard on port ${port} of 127.0.0.1: it must be free, got one in use; choose another with --port, or end what uses it`,
+    );
+  });
+
+  test('listen() takes the next free port where it may', async () => {
+    const { port } = await startTestDashboard({ folders: [] });
+    const server = createServer();
+    onTestFinished(() => void server.close());
+    const next = await listen(server, { host: '127.0.0.1', port, more: 19 });
+    expect(next).toBeGreaterThan(port);
+    expect(next).toBeLessThanOrEqual(port + 19);
+  });
+
+  test('a host that is not this machine fails with the remedy', async () => {
+    await expect(startTestDashboard({ folders: [], host: '192.0.2.1' })).rejects.toThrow(
+      'of 192.0.2.1: the host must be an address of this machine; choose another with --host',
+    );
+  });
+
+  test('a token that is guessed at once is refused', async () => {
+    await expect(startTestDashboard({ folders: [], token: '' })).rejects.toThrow(
+      'Cannot use the token: it must have 8 characters or more, got 0; leave it out to have one made',
+    );
+  });
+
+  test('a folder without a page is named', async () => {
+    const page = makeTempFolder();
+    await expect(startTestDashboard({ folders: [], page })).rejects.toThrow(
+      `Cannot serve the dashboard's page from ${page}: it must hold index.html, got none`,
+    );
+  });
+
+  test('ids of runs stay the same over restarts, and nothing answers after the end', async () => {
+    const folder = makeTempFolder();
+    writeFakeRun(join(folder, 'a'));
+    const first = await startTestDashboard({ folders: [folder] });
+    const [before] = await askJson<RunSummary[]>(first, '/api/runs');
+    await first.close();
+    await expect(ask(first, '/')).rejects.toThrow('ECONNREFUSED');
+    const second = await startTestDashboard({ folders: [folder], port: first.port });
+    expect(await askJson(second, '/api/runs')).toEqual([before]);
+  });
+});

@@ -1,0 +1,113 @@
+import type { Tokenizer } from '../base-setup/index.ts';
+import type { TrainingConfig } from '../config/training-config.ts';
+import type { Experience } from '../experience-buffer/experience.ts';
+import type { GeneratedText, LikelyTokens } from '../generation/index.ts';
+import type { Components } from './components.ts';
+import type { PPOStepResult } from './ppo-step.ts';
+import type { SampleRecord, TokenRecord } from './records.ts';
+
+interface StepRecordOptions {
+  readonly step: number;
+  /** Index of each of the step's prompts among all prompts. */
+  readonly places: ArrayLike<number>;
+  readonly components: Pick<Components, 'config' | 'model'>;
+  readonly training: Pick<TrainingConfig, 'logSamples'>;
+}
+
+interface StepRecords {
+  readonly samples: readonly SampleRecord[];
+  /** Of the first samples: those whose alternatives the generator kept. */
+  readonly tokens: readonly TokenRecord[];
+}
+
+/** What is written down of a step's responses. */
+export function stepRecords(result: PPOStepResult, options: StepRecordOptions): StepRecords {
+  return {
+    samples: sampleRecords(result.experience, options),
+    tokens: tokenRecords(result, options),
+  };
+}
+
+/** The first responses. */
+function sampleRecords(
+  { sequences, offsets, scores, kl }: Experience,
+  { step, places, training }: StepRecordOptions,
+): SampleRecord[] {
+  return sequences.slice(0, training.logSamples).map((sequence, i) => ({
+    step,
+    promptIdx: places[sequence.promptIdx]!,
+    sample: sequence.sample,
+    prompt: sequence.promptText,
+    response: sequence.text,
+    score: scores[i]!,
+    kl: kl.subarray(offsets[i]!, offsets[i + 1]!).reduce((sum, x) => sum + x, 0),
+    length: offsets[i + 1]! - offsets[i]!,
+    finished: sequence.finished,
+  }));
+}
+
+/** Every number of the tokens of those responses whose alternatives the generator kept. */
+function tokenRecords(
+  result: PPOStepResult,
+  { step, places, components: { config, model } }: StepRecordOptions,
+): TokenRecord[] {
+  const { tokenizer } = model;
+  const { klCoef, whitening = null, texts } = result.details;
+  return texts.flatMap((text, i): TokenRecord[] => {
+    const { entropies, alternatives } = text;
+    if (entropies === undefined || alternatives === undefined) return [];
+    const { promptIdx, sample, promptText, pieces } = result.experience.sequences[i]!;
+    return [
+      {
+        ...{ step, promptIdx: places[promptIdx]!, sample, prompt: promptText },
+        ...{ ids: [...text.tokens], texts: pieces },
+        ...columnsOf(result, i),
+        entropies: Array.from(entropies, round),
+        alternatives: alternatives.map((likely, t) => describe(likely, { text, t, tokenizer })),
+        ...{ gamma: config.gamma, lambda: config.lam, klCoef, whitening },
+      },
+    ];
+  });
+}
+
+/** The part of each column that a sequence has. */
+function columnsOf({ experience, details }: PPOStepResult, sequence: number) {
+  const { offsets, stepOffsets, sequences } = experience;
+  const cut = (column: Float32Array, starts: Int32Array) =>
+    Array.from(column.subarray(starts[sequence]!, starts[sequence + 1]!), round);
+  const length = offsets[sequence + 1]! - offsets[sequence]!;
+  const ratios = details.ratios.get(sequences[sequence]!);
+  return {
+    logprobs: cut(experience.logprobs, offsets),
+    refLogprobs: cut(experience.refLogprobs, offsets),
+    kl: cut(experience.kl, offsets),
+    rewards: cut(details.rewards, stepOffsets),
+    values: cut(experience.values, stepOffsets),
+    advantages: cut(experience.advantages, offsets),
+    returns: cut(experience.returns, stepOffsets),
+    ratios: Array.from({ length }, (_, t) => (ratios === undefined ? null : round(ratios[t]!))),
+  };
+}
+
+interface Place {
+  readonly text: GeneratedText;
+  /** Which of the text's tokens. */
+  readonly t: number;
+  readonly tokenizer: Tokenizer;
+}
+
+/** Alternatives with their texts, each as it would read after the token before it. */
+function describe({ ids, logprobs }: LikelyTokens, { text, t, tokenizer }: Place) {
+  const before = t > 0 ? text.tokens[t - 1]! : text.promptTokens.at(-1)!;
+  return {
+    ids: [...ids],
+    texts: Array.from(ids, (id) => tokenizer.decode([id], { after: [before] })),
+    logprobs: Array.from(logprobs, round),
+  };
+}
+
+/** All that float32 holds, without the digits that float64 adds.
+ *  @example 0.10000000149011612  →  0.1 */
+function round(value: number): number {
+  return Number(value.toPrecision(7));
+}
