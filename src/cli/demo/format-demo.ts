@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readMetrics } from '../../run/demo/demo-report.ts';
-import type { DemoResult } from '../../run/demo/demo-run.ts';
+import { type DemoResult, KL_BOUND } from '../../run/demo/demo-run.ts';
 import type { GoldSample } from '../../run/demo/gold-evaluation.ts';
 import { formatTable } from '../inspect/format-table.ts';
 import { stripControls } from '../strip-controls.ts';
@@ -20,19 +20,19 @@ export function formatDemo(
     ['', 'before', 'after'],
     ['gold score, 0 to 1', gold.before.toFixed(3), gold.after.toFixed(3)],
     ['reward model’s score', first.reward.toFixed(3), last.reward.toFixed(3)],
-    ['KL a token', klPerToken(first), klPerToken(last)],
+    [`KL a token, at most ${KL_BOUND}`, klPerToken(first), klPerToken(last)],
     ['length in tokens', first.length.toFixed(1), last.length.toFixed(1)],
   ]);
   return [
     `${bold('Result', output)}, in ${formatSeconds(result.seconds)}\n${numbers}`,
     [
       `The gold score ${gold.after < gold.before ? 'fell' : 'rose'}: the difference is ${gold.low.toFixed(3)} to ${gold.high.toFixed(3)}, 95 % sure.`,
-      `After PPO, ${percent(gold.winRate)} of the summaries are better than before.`,
+      `After PPO, ${percent(gold.winRate)} of the summaries are better than before (${percent(gold.winLow)} to ${percent(gold.winHigh)}, 95 % sure).`,
       `The reward model is right on ${percent(reward.accuracy)} of ${reward.heldOut} unseen pairs; a guess by length on ${percent(reward.lengthAccuracy)}.`,
     ].join('\n'),
     `${bold('Reward of the samples, step by step', output)}\n${plot(result, output).join('\n')}`,
     ...result.samples.map(({ before, after }, i) => formatSample({ before, after, i }, output)),
-    `${bold('Next', output)}\n${nextCommands(report).join('\n')}`,
+    `${bold('Next', output)}\n${nextCommands(result, report).join('\n')}`,
   ].join('\n\n');
 }
 
@@ -59,9 +59,10 @@ function formatSample(
   ].join('\n');
 }
 
-function nextCommands(report: string): string[] {
+function nextCommands({ folder }: DemoResult, report: string): string[] {
   return [
     `  open ${shorten(report)}   the same with curves`,
+    `  proximal dashboard ${shorten(folder)}   every step, sample and token in the browser`,
     '  proximal train --prompts prompts.txt --reward reward.ts   your prompts, your reward, Qwen3-0.6B',
     '  proximal train --help   everything that can be set',
   ];

@@ -58,7 +58,7 @@ function table({ gold, reward, first, last }: DemoResult): string {
     )
     .join('');
   return `<table><tr><td></td><th>before</th><th>after</th></tr>${body}</table>
-<p>The difference in gold score is ${show(gold.low)} to ${show(gold.high)} with 95 % confidence; after PPO ${Math.round(100 * gold.winRate)} % of the summaries are the better ones. The reward model is right on ${Math.round(100 * reward.accuracy)} % of ${reward.heldOut} held-out pairs, a guess by length on ${Math.round(100 * reward.lengthAccuracy)} %.</p>`;
+<p>The difference in gold score is ${show(gold.low)} to ${show(gold.high)} with 95 % confidence; after PPO ${Math.round(100 * gold.winRate)} % of the summaries are the better ones (${Math.round(100 * gold.winLow)} to ${Math.round(100 * gold.winHigh)} %). The reward model is right on ${Math.round(100 * reward.accuracy)} % of ${reward.heldOut} held-out pairs, a guess by length on ${Math.round(100 * reward.lengthAccuracy)} %.</p>`;
 }
 
 function describe(label: string, { summary, score }: GoldSample): string {

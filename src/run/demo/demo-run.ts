@@ -44,7 +44,12 @@ export interface DemoResult {
   readonly folder: string;
 }
 
+/** KL of a token, in nats, above which a policy has left its reference. */
+export const KL_BOUND = 0.5;
+
 const MAX_NEW_TOKENS = 48;
+/** Tokens of a summary. */
+const TYPICAL_LENGTH = 24;
 const GOLD_POSTS = 200;
 
 /** The whole road on the embedded model: a reward model from its preferences, PPO on it, and a look
@@ -129,6 +134,7 @@ function writeConfig(
     evalInterval: 20,
     evalBestOf: 2,
     saveInterval: 0,
+    maxKl: KL_BOUND * TYPICAL_LENGTH,
     stopOnCollapse: false,
   } satisfies RunConfigOptions;
 }

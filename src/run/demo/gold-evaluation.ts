@@ -1,6 +1,6 @@
 import { goldScore, makeSplitPost } from '../../embedded/world/index.ts';
 import type { PolicyModel } from '../../models/index.ts';
-import { mean, standardDeviation, winRate } from '../../ppo-trainer/text-measures.ts';
+import { mean, standardDeviation } from '../../ppo-trainer/text-measures.ts';
 
 /** A summary and what the gold scorer gives it. */
 export interface GoldSample {
@@ -41,25 +41,30 @@ export interface GoldComparison {
   readonly after: number;
   /** Part of the posts whose later summary scores higher; a tie counts ½. */
   readonly winRate: number;
+  /** 95 % interval of the win rate. */
+  readonly winLow: number;
+  readonly winHigh: number;
   /** 95 % interval of the mean difference. */
   readonly low: number;
   readonly high: number;
 }
 
-/** d̄ ± 1.96·s/√n over posts, with d = after − before.
- *  @example before [0, 0, 1], after [1, 1, 1]  →  d̄ = ⅔, s = 0.5774, interval 0.0133 … 1.3200, wins (1 + 1 + ½)/3 */
+/** Intervals are x̄ ± 1.96·s/√n over posts: of d = after − before, and of the wins 1, ½ or 0.
+ *  @example before [0, 0, 1], after [1, 1, 1]  →  d̄ = ⅔, s = 0.5774, interval 0.0133 … 1.3200;
+ *  wins 1, 1, ½: mean ⅚, s = 0.2887, interval 0.5067 … 1.1600 */
 export function compareGold(
   before: readonly Pick<GoldSample, 'score'>[],
   after: readonly Pick<GoldSample, 'score'>[],
 ): GoldComparison {
   const [old, now] = [before.map(({ score }) => score), after.map(({ score }) => score)];
   const d = now.map((score, i) => score - old[i]!);
-  const half = (1.96 * standardDeviation(d)) / Math.sqrt(d.length);
-  return {
-    before: mean(old),
-    after: mean(now),
-    winRate: winRate(now, old),
-    low: mean(d) - half,
-    high: mean(d) + half,
-  };
+  const wins = d.map((x) => (Math.sign(x) + 1) / 2);
+  const [low, high] = interval(d);
+  const [winLow, winHigh] = interval(wins);
+  return { before: mean(old), after: mean(now), winRate: mean(wins), winLow, winHigh, low, high };
+}
+
+function interval(x: readonly number[]): [low: number, high: number] {
+  const half = (1.96 * standardDeviation(x)) / Math.sqrt(x.length);
+  return [mean(x) - half, mean(x) + half];
 }
