@@ -26,5 +26,6 @@ export type {
   TokenAlternatives,
   TokenRecord,
 } from './records.ts';
+export type { StepControl } from './step-control.ts';
 export type { EpochCallback, StepCallbacks, TrainCallback } from './train-callback.ts';
 export type { LoopResult } from './train-loop.ts';

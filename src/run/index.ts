@@ -7,11 +7,13 @@ export {
   type SaveCheckpointOptions,
 } from './checkpoint-store.ts';
 export { type EvaluatePolicyOptions, evaluatePolicy } from './evaluate-policy.ts';
+export { appendHumanScore, readHumanRequests } from './human-scores.ts';
 export { JsonlWriter } from './jsonl-writer.ts';
 export { MetricSink } from './metric-sink.ts';
 export type { FirstAndLastValidation, StageValidation } from './read-validations.ts';
 export type { LengthBaseline } from './reward-data.ts';
 export { type RewardRunResult, resumeRewardRun, rewardRun } from './reward-run.ts';
+export { type RunCommand, requestControl } from './run-control.ts';
 export {
   locateRunFiles,
   RunFolder,

@@ -33,7 +33,8 @@ export async function makePreferences(
     );
     for (const [i, post] of posts.entries()) {
       const candidates = samples
-        .filter(({ prompt, finishReason }) => prompt === i && finishReason === 'stop')
+        .filter(({ prompt }) => prompt === i)
+        .filter(({ text, finishReason }) => finishReason === 'stop' && text.trim() !== '')
         .map(({ text }) => ({ text, finished: true }));
       const random = randomStream(seed, 'judge', start + i);
       const ranked = rankSummaries(post, candidates, { noise: NOISE, random });

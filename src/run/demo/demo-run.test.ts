@@ -15,7 +15,7 @@ test('the whole road, shortened: reward model, PPO, gold scores, report', {
   expect(stages).toEqual(['reward', 'ppo', 'gold']);
   expect(existsSync(join(output, 'reward-model', 'score_normalization.json'))).toBe(true);
   expect(existsSync(join(output, 'ppo', 'model', 'adapter_model.safetensors'))).toBe(true);
-  expect(result.reward).toMatchObject({ pairs: 2717, heldOut: 16 });
+  expect(result.reward).toMatchObject({ pairs: 2720, heldOut: 16 });
   expect(result.first.kl).toBeCloseTo(0, 4);
   expect(result.gold.before).toBeGreaterThan(0);
   const report = await writeDemoReport(result);
