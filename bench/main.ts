@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { benchBlock } from './block.ts';
+import { benchDashboard } from './dashboard.ts';
 import { benchDecode } from './decode.ts';
 import { benchDemo, benchOveroptimisation } from './demo.ts';
 import { benchLearning, learningTable } from './learning.ts';
@@ -22,6 +23,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   learning: benchmark(benchLearning, learningTable),
   demo: benchmark(benchDemo),
   overoptimisation: benchmark(benchOveroptimisation),
+  dashboard: benchmark(benchDashboard),
 };
 
 function benchmark<R extends object>(

@@ -7,6 +7,7 @@ import { trainingConfigSchema } from '../src/config/training-config.ts';
 import { evaluationMetrics } from '../src/ppo-trainer/index.ts';
 import { readDocument, root } from './helpers/doc-snippets.ts';
 import { trainTiny } from './helpers/ppo-run.ts';
+import { stageMetrics } from './helpers/stage-metrics.ts';
 
 type Row = Readonly<Record<string, string>>;
 
@@ -38,11 +39,12 @@ describe('metrics.md', () => {
   const namesUnder = (heading?: string) =>
     tablesUnder(text, heading).map(({ metric }) => wordIn(metric!));
   const ofValues = [...namesUnder('Value model'), 'eval/explained_variance'];
+  const ofStages = namesUnder('SFT and reward model');
 
   test.each<[string, PPOConfig['advantageEstimator'], readonly string[]]>([
     ['with a value model', 'gae', []],
     ['without one', 'reinforce++', ofValues],
-  ])('has the metrics of a run %s, and no others', async (_, estimator, missing) => {
+  ])('has the metrics of a PPO run %s, and no others', async (_, estimator, missing) => {
     const { events } = await trainTiny(
       { maxNewTokens: 4, batchSize: 3, loraR: 4, advantageEstimator: estimator },
       { maxSteps: 1, validationPrompts: ['x', 'y'], evalBestOf: 2, stopOnCollapse: false },
@@ -52,8 +54,16 @@ describe('metrics.md', () => {
       return event.type === 'evaluation' ? Object.keys(evaluationMetrics(event.report)) : [];
     });
     const general = emitted.map((name) => name.replace('rewards/countX/', 'rewards/{source}/'));
-    const expected = namesUnder().filter((name) => !missing.includes(name));
+    const left = [...missing, ...ofStages];
+    const expected = namesUnder().filter((name) => !left.includes(name));
     expect([...new Set(general)].sort()).toEqual(expected.toSorted());
+  });
+
+  test('has the metrics of SFT and of reward models, and no others', async () => {
+    const told = [...(await stageMetrics('sft')), ...(await stageMetrics('reward'))];
+    const shared = ['lr', 'perf/rss_mb'];
+    expect([...new Set(told)].sort()).toEqual([...ofStages, ...shared].sort());
+    expect(namesUnder()).toEqual(expect.arrayContaining(shared));
   });
 
   test('says how each metric is computed, in which unit', () => {

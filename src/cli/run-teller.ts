@@ -115,7 +115,8 @@ export class PeopleTeller<R extends { readonly reason: string; readonly message:
   }
 }
 
-/** Tells programs: each event is a line of JSON, and so is the result. */
+/** Tells programs: each event is a line of JSON, and so is the result. Numbers of tokens, which would be
+ *  most of it, are in the run's `tokens.jsonl`. */
 export class JsonTeller<R extends object> implements RunTeller<R> {
   private readonly pick: (result: R) => object;
 
@@ -125,7 +126,8 @@ export class JsonTeller<R extends object> implements RunTeller<R> {
   }
 
   handle(event: TrainEvent): void {
-    process.stdout.write(`${JSON.stringify(event)}\n`);
+    const told = event.type === 'step' ? { ...event, tokens: undefined } : event;
+    process.stdout.write(`${JSON.stringify(told)}\n`);
   }
 
   interrupt(): void {}

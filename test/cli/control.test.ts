@@ -53,6 +53,7 @@ describe('proximal control', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as TrainEvent);
+    expect(stdout).not.toContain('"tokens":');
     const paused = events.findIndex(isPaused);
     expect(events.slice(paused, paused + 3).map(({ type }) => type)).toEqual([
       ...['control', 'checkpoint', 'control'],

@@ -1,25 +1,11 @@
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writeFakeRun } from '../../../test/helpers/fake-run.ts';
-import { endOf, runCli, startCli } from '../../../test/helpers/run-cli.ts';
+import { runCli } from '../../../test/helpers/run-cli.ts';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
+import { startServing } from '../../../test/helpers/serving-command.ts';
 import { makeTrainFolder } from '../../../test/helpers/train-setup.ts';
 import type { RunSummary } from '../../dashboard/api.ts';
-
-const patience = { timeout: 60_000, interval: 50 };
-
-/** Starts a command and waits for the address that it prints. */
-async function startAndFind(stream: 'stdout' | 'stderr', ...args: string[]) {
-  const child = startCli(...args);
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let text = '';
-  child[stream].on('data', (chunk: Buffer) => {
-    text += chunk;
-  });
-  const end = endOf(child);
-  await vi.waitFor(() => expect(text).toMatch(/Dashboard: \S+\n/), patience);
-  return { child, end, url: /Dashboard: (\S+)\n/.exec(text)![1]! };
-}
 
 describe('proximal dashboard', { timeout: 120_000 }, () => {
   test('serves page and runs until Ctrl-C', async () => {
@@ -27,7 +13,7 @@ describe('proximal dashboard', { timeout: 120_000 }, () => {
     writeFakeRun(join(folder, 'a'));
     const labels = join(folder, 'labels');
     const args = ['dashboard', folder, '--port', '0', '--labels', labels];
-    const { child, end, url } = await startAndFind('stdout', ...args);
+    const { child, end, url } = await startServing('stdout', ...args);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
     const page = await fetch(url);
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -59,7 +45,7 @@ describe('proximal dashboard', { timeout: 120_000 }, () => {
     const folder = await makeTrainFolder();
     const config = join(folder, 'train.yaml');
     const run = ['--config', config, '--output', join(folder, 'run'), '--dashboard', '0'];
-    const { end, url } = await startAndFind('stderr', 'train', ...run);
+    const { end, url } = await startServing('stderr', 'train', ...run);
     const stream = await fetch(`${url}api/events`);
     const text = await stream.text();
     expect((await end).status).toBe(0);

@@ -31,11 +31,16 @@ export class AnswerBook {
     return [...(this.tasks.get(labeller) ?? [])].at(-1);
   }
 
-  /** Those with answers, by name. */
-  labellers(): { readonly name: string; readonly answers: number }[] {
-    return [...this.tasks]
-      .map(([name, { size }]) => ({ name, answers: size }))
-      .filter(({ answers }) => answers > 0)
+  /** Those who answered some of these tasks, and how many of them, by name. */
+  labellersOf(
+    tasks: readonly { readonly id: string }[],
+  ): { readonly name: string; readonly answers: number }[] {
+    const counts = new Map<string, number>();
+    for (const { id } of tasks) {
+      for (const name of this.answersTo(id).keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return [...counts]
+      .map(([name, answers]) => ({ name, answers }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 }

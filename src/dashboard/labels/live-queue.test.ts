@@ -72,6 +72,15 @@ describe('the live queue of a run', () => {
     );
   });
 
+  it('counts only answers to what still waits', async () => {
+    const { store, close } = makeWaitingRun();
+    await store.answer(id, rate('a', 3));
+    await store.answer(id, rate('b', 3));
+    close('a');
+    const labellers = [{ name: 'Ada', answers: 1 }];
+    expect(await store.progress(id)).toMatchObject({ total: 2, answered: 1, labellers });
+  });
+
   it('takes a score back as null, unless the run has used it', async () => {
     const { store, folder, close } = makeWaitingRun();
     await store.answer(id, rate('a', 5));

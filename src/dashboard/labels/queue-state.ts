@@ -35,7 +35,7 @@ export class QueueState {
     return {
       ...{ id, kind, total: tasks.length },
       answered: answers.filter(({ length }) => length > 0).length,
-      labellers: book.labellers(),
+      labellers: book.labellersOf(tasks),
       ...measureAgreement(choices, kind),
     };
   }

@@ -102,7 +102,7 @@ function writeConfig(
   output: string,
   options: { seed: number; short: boolean; klCoef?: number | undefined },
 ) {
-  const { seed, short, klCoef = 0.05 } = options;
+  const { seed, short, klCoef = 0.1 } = options;
   const write = (name: string, split: Split, { from, count }: { from: number; count: number }) => {
     const posts = Array.from({ length: count }, (_, i) =>
       makeSplitPost(split, { seed, number: from + i }),

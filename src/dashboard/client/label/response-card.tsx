@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { visibleText } from '../samples/visible-text.ts';
 
 interface ResponseCardProps {
   readonly title: string;
@@ -17,7 +18,7 @@ export function ResponseCard({ title, text, isChosen = false, children }: Respon
         {children}
       </header>
       <div class="label-text" dir="auto">
-        {text === '' ? <em>(empty)</em> : text}
+        {text === '' ? <em>(empty)</em> : visibleText(text)}
       </div>
     </article>
   );

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { LabelChoice } from '../../api.ts';
+import { visibleText } from '../samples/visible-text.ts';
 import { KeyButton } from './key-button.tsx';
 import { RankingCards, RankingKeys } from './ranking-task.tsx';
 import { ResponseCard } from './response-card.tsx';
@@ -21,7 +22,7 @@ export function TaskView({ session, task, act, note }: TaskViewProps) {
         <h3>Prompt</h3>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long prompts scroll, also by keyboard */}
         <div class="label-text" dir="auto" tabIndex={0}>
-          {task.prompt === '' ? <em>(empty)</em> : task.prompt}
+          {task.prompt === '' ? <em>(empty)</em> : visibleText(task.prompt)}
         </div>
       </section>
       {task.kind === 'ranking' ? <RankingCards {...props} /> : <Cards {...props} />}

@@ -70,7 +70,8 @@ function Pages({ state }: { state: DashboardState }) {
     },
     {
       title: 'Samples',
-      href: run === undefined ? '#/' : formatRoute({ page: 'samples', run }),
+      // Until there is a run, it leads nowhere.
+      href: run === undefined ? undefined : formatRoute({ page: 'samples', run }),
       isHere: page === 'samples' || page === 'tokens',
     },
     ...(state.source.live === undefined
@@ -79,11 +80,15 @@ function Pages({ state }: { state: DashboardState }) {
   ];
   return (
     <nav aria-label="Pages">
-      {pages.map(({ title, href, isHere }) => (
-        <a key={title} href={href} aria-current={isHere ? 'page' : undefined}>
-          {title}
-        </a>
-      ))}
+      {pages.map(({ title, href, isHere }) =>
+        href === undefined ? (
+          <span key={title}>{title}</span>
+        ) : (
+          <a key={title} href={href} aria-current={isHere ? 'page' : undefined}>
+            {title}
+          </a>
+        ),
+      )}
     </nav>
   );
 }

@@ -28,6 +28,23 @@ const keys: readonly (readonly [string, readonly (readonly [string, string])[]])
       ['Esc', 'show all steps'],
     ],
   ],
+  [
+    'Samples',
+    [
+      ['↑ ↓', 'from sample to sample'],
+      ['Home End', 'to the first and the last'],
+      ['Enter', 'open the sample'],
+      ['Esc', 'close it'],
+    ],
+  ],
+  [
+    'Tokens',
+    [
+      ['← →', 'from token to token'],
+      ['Home End', 'to the first and the last'],
+      ['p n', 'previous and next sample'],
+    ],
+  ],
 ];
 
 /** Every key of the page. */
@@ -52,7 +69,7 @@ export function KeyboardHelp({ onClose }: { onClose: () => void }) {
             </dl>
           </section>
         ))}
-        <p>Samples, tokens and labels show their own keys beside what they do.</p>
+        <p>Labels show their keys beside what they do.</p>
       </div>
       <div class="dialog-buttons">
         <button type="button" onClick={onClose}>

@@ -18,7 +18,7 @@ export function TokenAlternatives({
       {alternativeRows(columns, t).map((row) => (
         <li key={row.id} class={row.isChosen ? 'is-chosen' : ''}>
           <span class="tokens-alternative-text" title={`token ${row.id}`} dir="auto">
-            <TokenContent id={row.id} text={row.text} stopId={stopId} />
+            <TokenContent look={row} stopId={stopId} />
           </span>
           <span class="tokens-bar" aria-hidden="true">
             <span style={{ width: `${100 * Math.exp(row.logprob)}%` }} />

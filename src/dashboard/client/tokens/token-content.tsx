@@ -1,18 +1,17 @@
-import { STOP, signOfEmpty, tokenPieces } from './token-text.ts';
+import { STOP, signOfEmpty, type TokenLook, tokenPieces } from './token-text.ts';
 
 /** A token as it is drawn: white space as modest signs, a stop token as its own. */
 export function TokenContent({
-  id,
-  text,
+  look,
   stopId,
 }: {
-  readonly id: number;
-  readonly text: string;
+  readonly look: TokenLook;
   readonly stopId: number | undefined;
 }) {
+  const { text } = look;
   if (text === '') {
-    const sign = signOfEmpty(id, stopId);
-    return <span class={sign === STOP ? 'tokens-stop' : ''}>{sign}</span>;
+    const sign = signOfEmpty(look, stopId);
+    return <span class={sign === STOP ? 'tokens-stop' : 'tokens-mark'}>{sign}</span>;
   }
   return (
     <>

@@ -3,7 +3,7 @@ import { formatNumber, formatProbability } from '../samples/format-number.ts';
 import { visibleText } from '../samples/visible-text.ts';
 import { saPairOf } from './sa-pair-of.ts';
 import { TokenContent } from './token-content.tsx';
-import { endOf } from './token-text.ts';
+import { endOf, lookOf } from './token-text.ts';
 
 /** Characters of the state that are shown: its end is what the token follows. */
 const STATE_LIMIT = 160;
@@ -38,7 +38,7 @@ export function TokenFields({
       <p class="tokens-state" dir="auto">
         <span class="tokens-state-text">{visibleText(endOf(pair.stateText, STATE_LIMIT))}</span>
         <strong class="tokens-action">
-          <TokenContent id={pair.actionTokenId} text={pair.actionToken} stopId={stopId} />
+          <TokenContent look={lookOf(columns, t)} stopId={stopId} />
         </strong>
       </p>
       <dl class="tokens-fields">

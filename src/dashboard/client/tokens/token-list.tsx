@@ -5,7 +5,7 @@ import { colorScale, percentOf } from './color-scale.ts';
 import { TokenContent } from './token-content.tsx';
 import { TokenLegend } from './token-legend.tsx';
 import { readMetric, type TokenMetricName, tokenMetrics } from './token-metrics.ts';
-import { tokenLabel } from './token-text.ts';
+import { lookOf, tokenLabel } from './token-text.ts';
 
 interface TokenListProps {
   readonly columns: TokenColumns;
@@ -76,7 +76,7 @@ function useTokens({ columns, stopId, metric }: TokenListProps) {
     const scale = colorScale(numbers, tokenMetrics[metric].scale);
     const { label } = tokenMetrics[metric];
     const makeToken = (t: number, state: TokenState) => {
-      const [id, text] = [columns.ids[t]!, columns.texts[t] ?? ''];
+      const look = lookOf(columns, t);
       const tint = scale.tint(numbers[t]);
       return (
         <span
@@ -86,9 +86,9 @@ function useTokens({ columns, stopId, metric }: TokenListProps) {
           style={{ '--tint': tint === undefined ? '0%' : percentOf(tint) }}
           tabIndex={state.hasFocus ? 0 : -1}
           aria-selected={state.isShown}
-          aria-label={`${t + 1}: ${tokenLabel({ id, text }, stopId)}, ${label} ${formatNumber(numbers[t])}`}
+          aria-label={`${t + 1}: ${tokenLabel(look, stopId)}, ${label} ${formatNumber(numbers[t])}`}
         >
-          <TokenContent id={id} text={text} stopId={stopId} />
+          <TokenContent look={look} stopId={stopId} />
         </span>
       );
     };

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { endOf, stopIdOf, tokenLabel, tokenPieces } from './token-text.ts';
+import { makeColumns } from './test-columns.ts';
+import { endOf, lookOf, stopIdOf, tokenLabel, tokenPieces } from './token-text.ts';
 
 describe('tokenPieces()', () => {
   test.each([
@@ -35,7 +36,24 @@ test('stopIdOf() is the last id of a finished response, if that has no text', ()
 test('tokenLabel() shows the stop token, and tokens without text', () => {
   expect(tokenLabel({ id: 2, text: '' }, 2)).toBe('⏹');
   expect(tokenLabel({ id: 7, text: '' }, 2)).toBe('◌');
+  expect(tokenLabel({ id: 7, text: '', name: '<pad>' }, 2)).toBe('<pad>');
+  expect(tokenLabel({ id: 2, text: '', name: '<eos>' }, 2)).toBe('⏹');
   expect(tokenLabel({ id: 7, text: ' a\n' }, 2)).toBe('·a↵');
+});
+
+test('lookOf() names a token without text by the alternatives at its place', () => {
+  const alternatives = [
+    { ids: [5, 7], texts: ['a', '<pad>'], logprobs: [-1, -2] },
+    { ids: [7], texts: ['\ufffd'], logprobs: [-1] },
+    { ids: [5], texts: ['a'], logprobs: [-1] },
+  ];
+  const columns = makeColumns({ ids: [7, 7, 7, 5], texts: ['', '', '', 'a'], alternatives });
+  expect([0, 1, 2, 3].map((t) => lookOf(columns, t))).toEqual([
+    { id: 7, text: '', name: '<pad>' },
+    { id: 7, text: '' },
+    { id: 7, text: '' },
+    { id: 5, text: 'a' },
+  ]);
 });
 
 test('endOf() cuts no character in two', () => {

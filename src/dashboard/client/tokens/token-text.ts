@@ -32,18 +32,36 @@ export function stopIdOf(
   return finished && texts.at(-1) === '' ? ids.at(-1) : undefined;
 }
 
+/** A token as it is to be drawn. */
+export interface TokenLook {
+  readonly id: number;
+  readonly text: string;
+  /** Of a token that adds no text, such as a special one. */
+  readonly name?: string | undefined;
+}
+
+/** Token t of a response. One that adds no text is named as the alternatives at its place spell it;
+ *  what they cannot spell, as a part of a character, has no name.
+ *  @example text '', among the alternatives as '<pad>'  →  name '<pad>' */
+export function lookOf({ ids, texts, alternatives }: TokenColumns, t: number): TokenLook {
+  const [id, text] = [ids[t]!, texts[t] ?? ''];
+  const place = alternatives[t]?.ids.indexOf(id) ?? -1;
+  const spelled = alternatives[t]?.texts[place] ?? '';
+  const isName = text === '' && spelled !== '' && !spelled.includes('\ufffd');
+  return isName ? { id, text, name: spelled } : { id, text };
+}
+
 /** What a token without text shows. */
-export function signOfEmpty(id: number, stopId: number | undefined): string {
-  return id === stopId ? STOP : NO_TEXT;
+export function signOfEmpty({ id, name }: TokenLook, stopId: number | undefined): string {
+  if (id === stopId) return STOP;
+  return name === undefined ? NO_TEXT : visibleText(name);
 }
 
 /** A token in one line, for labels.
  *  @example ' a\n'  →  '·a↵';  the stop token  →  '⏹' */
-export function tokenLabel(
-  { id, text }: { readonly id: number; readonly text: string },
-  stopId: number | undefined,
-): string {
-  if (text === '') return signOfEmpty(id, stopId);
+export function tokenLabel(look: TokenLook, stopId: number | undefined): string {
+  const { text } = look;
+  if (text === '') return signOfEmpty(look, stopId);
   return tokenPieces(text)
     .map((piece) => piece.text)
     .join('')

@@ -1,0 +1,45 @@
+import type { Page } from 'playwright-core';
+import { writeFakeRun } from '../../test/helpers/fake-run.ts';
+
+export const METRIC_ROWS = 100_000;
+export const SAMPLES = 20_000;
+
+/** Metrics of a PPO run besides those of every fake one: together they are about as many as real. */
+const MORE_METRICS = 30;
+
+/** Writes a long run: 100 000 rows of metrics, 20 000 samples with their tokens. */
+export function writeLongRun(folder: string): void {
+  writeFakeRun(folder, { steps: METRIC_ROWS, samples: SAMPLES, moreColumns: MORE_METRICS });
+}
+
+/** Milliseconds from the start of the navigation to the frame after the one in which every chart
+ *  that is not folded away has been drawn. */
+export async function timeOpening(page: Page, url: string): Promise<number> {
+  await page.addInitScript(`window.drawnAt = new Promise((resolve) => {
+    const look = () => {
+      const cards = document.querySelectorAll('.chart-card').length;
+      const drawn = document.querySelectorAll('.chart-card canvas').length;
+      requestAnimationFrame(cards > 0 && drawn === cards ? () => resolve(performance.now()) : look);
+    };
+    requestAnimationFrame(look);
+  })`);
+  await page.goto(url);
+  return page.evaluate<number>('window.drawnAt');
+}
+
+/** Milliseconds of each frame while the list of samples scrolls, 300 pixels a frame. */
+export async function timeScrolling(page: Page, frames: number): Promise<number[]> {
+  return page.evaluate<number[]>(`new Promise((resolve) => {
+    const box = document.querySelector('.samples-grid');
+    const times = [];
+    let last;
+    const next = (now) => {
+      if (last !== undefined) times.push(now - last);
+      last = now;
+      if (times.length === ${frames}) return resolve(times);
+      box.scrollTop += 300;
+      requestAnimationFrame(next);
+    };
+    requestAnimationFrame(next);
+  })`);
+}

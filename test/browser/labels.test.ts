@@ -1,0 +1,139 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { rewardRun } from '../../src/run/reward-run.ts';
+import { trainRun } from '../../src/run/train-run.ts';
+import { describeInBrowser } from '../helpers/browser.ts';
+import { tabTo } from '../helpers/browser-keys.ts';
+import { startTestDashboard } from '../helpers/dashboard-server.ts';
+import { readAnswerRows } from '../helpers/label-queue.ts';
+import { readLog } from '../helpers/stage-setup.ts';
+import { startTelling } from '../helpers/telling-run.ts';
+import { makeTrainFolder } from '../helpers/train-setup.ts';
+
+vi.setConfig({ hookTimeout: 60_000 });
+
+describeInBrowser('the Label page in the browser', (browser) => {
+  let folder: string;
+  const at = (...names: string[]) => join(folder, ...names);
+  beforeAll(async () => {
+    folder = await makeTrainFolder();
+    mkdirSync(at('runs'));
+    const course = { maxNewTokens: 6, batchSize: 4, numEpochs: 3, validationFraction: 0 };
+    await trainRun({
+      ...{ modelName: at('model'), prompts: at('prompts.jsonl'), reward: [at('reward.ts')] },
+      ...{ output: at('runs', 'first'), saveInterval: 0, ...course },
+    });
+  });
+  const open = async (runs: string) => {
+    const { url, errors } = await startTestDashboard({
+      ...{ folders: [at(runs)], page: undefined, labels: at(runs, 'labels') },
+    });
+    const page = await browser.open();
+    await page.goto(`${url}#/label`);
+    return { page, errors };
+  };
+
+  test('ten pairs by keyboard alone are ten rows, of which a reward model is trained', async () => {
+    const { page, errors } = await open('runs');
+    await page.getByLabel('Your name').waitFor();
+    await page.keyboard.type('Ada');
+    await page.keyboard.press('Enter');
+    await makeQueue(page);
+    await tabTo(page, 'Label ten pairs');
+    await page.keyboard.press('Enter');
+    const shown: { prompt: string; best: string }[] = [];
+    for (let i = 0; i < 10; i++) {
+      await page.getByText(`${i} of 10`, { exact: true }).waitFor();
+      await page.locator('.label-task[aria-busy=false]').waitFor();
+      const prompt = await textOf(page, '.label-prompt .label-text');
+      const responses = await page.locator('.label-card .label-text').allTextContents();
+      const choice = i % 2;
+      shown.push({ prompt, best: responses[choice]! });
+      if (i === 4) {
+        await page.keyboard.press('n');
+        await page.keyboard.type('note 1 2 x');
+        await page.keyboard.press('Escape');
+      }
+      await page.keyboard.press(String(choice + 1));
+    }
+    await page.getByText('Thank you: nothing is left to answer').waitFor();
+    const [queue] = readdirSync(at('runs', 'labels'));
+    const rows = readAnswerRows(at('runs', 'labels', queue!));
+    expect(rows).toHaveLength(10);
+    expect(rows.every(({ labeller }) => labeller === 'Ada')).toBe(true);
+    expect(rows.filter(({ note }) => note === 'note 1 2 x')).toHaveLength(1);
+
+    const downloading = page.waitForEvent('download');
+    await tabTo(page, 'Export the answers');
+    await page.keyboard.press('Enter');
+    const exported = at('preferences.jsonl');
+    await (await downloading).saveAs(exported);
+    const lines = readFileSync(exported, 'utf8').trimEnd().split('\n');
+    const pairs = lines.map((line) => JSON.parse(line));
+    expect(pairs.map(({ prompt, chosen }) => ({ prompt, best: chosen })).toSorted(byText)).toEqual(
+      shown.toSorted(byText),
+    );
+    const result = await rewardRun({
+      ...{ modelName: at('model'), data: exported, output: at('reward') },
+      ...{ batchSize: 4, numEpochs: 2, validationFraction: 0 },
+    });
+    expect(result).toMatchObject({ items: { unit: 'pairs', train: 10 } });
+    expect(result.steps).toBeGreaterThan(1);
+    expect(errors).toEqual([]);
+  });
+
+  test('a run waits for a person and trains on the ratings of the page', async () => {
+    mkdirSync(at('waiting'));
+    const output = at('waiting', 'human');
+    const { page } = await open('waiting');
+    await page.getByLabel('Your name').fill('Grace');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is nothing to label yet').waitFor();
+    const run = startTelling(
+      ...['train', '--config', at('train.yaml'), '--output', output, '--reward', 'human'],
+      ...['--batch-size', '2', '--max-steps', '2', '--json'],
+    );
+    await page.getByText('A run waits for you').waitFor();
+    await page.getByRole('button', { name: 'Label Scores for human' }).click();
+    const mean = async () =>
+      (await run.until(({ type }) => type === 'step')) as { metrics?: Record<string, number> };
+    for (const ratings of [
+      ['5', '4'],
+      ['1', '3'],
+    ]) {
+      for (const [i, rating] of ratings.entries()) {
+        await page.getByText(`${i} of 2`, { exact: true }).waitFor();
+        await page.locator('.label-task[aria-busy=false]').waitFor();
+        await page.keyboard.press(rating);
+      }
+      const { metrics } = await mean();
+      // Scores are (rating − 3)/2: 1 and ½, then −1 and 0.
+      expect(metrics?.['rewards/human/mean']).toBe(ratings[0] === '5' ? 0.75 : -0.5);
+    }
+    expect((await run.ended).status).toBe(0);
+    expect(readLog(output, 'metrics.jsonl')).toHaveLength(2);
+  });
+});
+
+/** Makes a queue of ten pairs of the only run, without a mouse. */
+async function makeQueue(page: Page): Promise<void> {
+  await tabTo(page, 'New queue');
+  await page.keyboard.press('Enter');
+  await tabTo(page, 'Tasks at most');
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('10');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('ten pairs');
+  await page.keyboard.press('Enter');
+  await page.getByText('Made ten pairs with 10 tasks.').waitFor();
+}
+
+async function textOf(page: Page, selector: string): Promise<string> {
+  return (await page.locator(selector).textContent()) ?? '';
+}
+
+function byText(a: { prompt: string; best: string }, b: { prompt: string; best: string }): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+}
