@@ -74,7 +74,7 @@ export async function benchBlock({ python }: BenchOptions): Promise<object> {
 /** The block for a batch of equally long sequences, ready to run with random weights. */
 async function makeBlock(length: number) {
   const batch = new PackedBatch(Array.from({ length: BATCH }, () => new Int32Array(length)));
-  const block = layerGraph(architecture, { lora, stripes: batch.stripes });
+  const block = layerGraph(architecture, { lora, ...batch.form });
   const wrt = ['x', ...Object.keys(block.inputs).filter((name) => name.includes('lora_'))];
   const graphs = grad(block, { of: ['y'], wrt, save: 'matmul' });
   const [forward, joint, saving, backward] = (await Promise.all(

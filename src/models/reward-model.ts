@@ -29,10 +29,8 @@ export class RewardModel extends ScalarModel {
   /** The score at the last token of each sequence, normalised. */
   async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<Float32Array> {
     const scores: number[] = [];
-    for await (const { sequences, hidden, starts } of this.runs(
-      realTokens(inputIds, attentionMask),
-    )) {
-      const last = sequences.map(({ length }, i) => starts[i]! + length - 1);
+    for await (const { hidden, rows } of this.runs(realTokens(inputIds, attentionMask))) {
+      const last = rows.map((places) => places.at(-1)!);
       scores.push(...(await this.scores(takeRows(hidden, last))));
     }
     const { mean, std } = this.normalization;

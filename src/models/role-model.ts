@@ -16,8 +16,8 @@ export interface RoleRun {
   readonly sequences: TokenBatch;
   /** Hidden states before the final norm, [M, hidden]. */
   readonly hidden: Tensor<'float32'>;
-  /** Row of each sequence's first token. */
-  readonly starts: readonly number[];
+  /** The row of each place of each sequence. */
+  readonly rows: readonly Int32Array[];
 }
 
 /** A role of the shared base: an adapter, and in subclasses a head. */
@@ -34,11 +34,9 @@ export class RoleModel {
   protected async *runs(sequences: TokenBatch): AsyncGenerator<RoleRun> {
     for (const { start, end } of groupByTokens(sequences)) {
       const group = sequences.slice(start, end);
-      const hidden = await this.base.hiddenStates(new PackedBatch(group), this.adapter);
-      const starts = group.map((_, i) =>
-        group.slice(0, i).reduce((sum, { length }) => sum + length, 0),
-      );
-      yield { sequences: group, hidden, starts };
+      const batch = new PackedBatch(group, { share: true });
+      const hidden = await this.base.hiddenStates(batch, this.adapter);
+      yield { sequences: group, hidden, rows: batch.rows };
     }
   }
 
@@ -51,15 +49,15 @@ export class RoleModel {
   ): AsyncGenerator<{ hidden: Tensor<'float32'>; responses: TokenBatch; counts: number[] }> {
     const whole = prompts.map((prompt, i) => [...Array.from(prompt), ...Array.from(responses[i]!)]);
     let done = 0;
-    for await (const { sequences, hidden, starts } of this.runs(whole)) {
+    for await (const { sequences, hidden, rows } of this.runs(whole)) {
       const group = responses.slice(done, done + sequences.length);
       const counts = group.map((_, i) => stateCounts[done + i]!);
-      const rows = counts.flatMap((length, i) => {
-        const first = starts[i]! + prompts[done + i]!.length - 1;
-        return Array.from({ length }, (_, t) => first + t);
+      const states = counts.flatMap((length, i) => {
+        const first = prompts[done + i]!.length - 1;
+        return [...rows[i]!.subarray(first, first + length)];
       });
       done += sequences.length;
-      yield { hidden: takeRows(hidden, rows), responses: group, counts };
+      yield { hidden: takeRows(hidden, states), responses: group, counts };
     }
   }
 }

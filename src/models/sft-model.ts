@@ -20,13 +20,8 @@ export class SFTModel extends RoleModel {
   /** Logits after every token. */
   async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<ModelOutput> {
     const logits: Tensor<'float32'>[] = [];
-    for await (const { sequences, hidden, starts } of this.runs(
-      realTokens(inputIds, attentionMask),
-    )) {
-      for (const [i, { length }] of sequences.entries()) {
-        const rows = Array.from({ length }, (_, t) => starts[i]! + t);
-        logits.push(await this.base.logits(takeRows(hidden, rows)));
-      }
+    for await (const { hidden, rows } of this.runs(realTokens(inputIds, attentionMask))) {
+      for (const places of rows) logits.push(await this.base.logits(takeRows(hidden, places)));
     }
     return { logits };
   }

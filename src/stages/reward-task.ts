@@ -1,6 +1,6 @@
 import type { RewardConfig } from '../config/stage-config.ts';
 import type { RandomStream } from '../engine/random/index.ts';
-import type { RewardModel } from '../models/index.ts';
+import { PackedBatch, type RewardModel } from '../models/index.ts';
 import { groupByTokens } from '../models/token-batch.ts';
 import type { Metrics } from '../ppo-trainer/records.ts';
 import {
@@ -84,8 +84,9 @@ export class RewardTask {
         margin += result.margin;
         return result.dScores;
       };
-      const batch = { sequences, rows: lastRows(sequences) };
-      await pass.run(batch, differentiate, { optimizer, random });
+      const batch = new PackedBatch(sequences, { share: true });
+      const rows = batch.lastRows();
+      await pass.run({ batch, rows }, differentiate, { optimizer, random });
     }
     return {
       'train/loss': loss,
@@ -109,8 +110,9 @@ export class RewardTask {
         loss += result.loss;
         return result.dScores;
       };
-      const batch = { sequences, rows: lastRows(sequences) };
-      await pass.run(batch, differentiate, { optimizer, random });
+      const batch = new PackedBatch(sequences, { share: true });
+      const rows = batch.lastRows();
+      await pass.run({ batch, rows }, differentiate, { optimizer, random });
     }
     return { 'train/loss': loss };
   }
@@ -118,13 +120,4 @@ export class RewardTask {
 
 function isRated(texts: RewardTexts): texts is readonly RatedText[] {
   return texts[0] !== undefined && 'rating' in texts[0];
-}
-
-/** The row of each text's last token. */
-function lastRows(sequences: readonly Int32Array[]): Int32Array {
-  let end = 0;
-  return Int32Array.from(sequences, ({ length }) => {
-    end += length;
-    return end - 1;
-  });
 }

@@ -3,9 +3,15 @@ import { loraOf } from '../base-setup/lora/lora-of-config.ts';
 import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
-import { type LoadedModel, loadModel, PackedBatch, saveModel } from '../models/index.ts';
+import { type LoadedModel, loadModel, saveModel } from '../models/index.ts';
 import { groupByTokens } from '../models/token-batch.ts';
-import { LanguagePass, type LearnedText, learnedRows, RoleOptimizer } from '../training/index.ts';
+import {
+  LanguagePass,
+  type LearnedText,
+  learnedRows,
+  packTexts,
+  RoleOptimizer,
+} from '../training/index.ts';
 import { type Stage, StageLoop, type StageOptions, type StageResults } from './stage-loop.ts';
 import { parameterGroups } from './trained-parameters.ts';
 
@@ -51,8 +57,8 @@ export class SFTTrainer {
     const { base } = await this.model();
     let [sum, count] = [0, 0];
     for (const group of this.groups(texts)) {
-      const batch = new PackedBatch(group.map(({ tokens }) => tokens));
-      const { rows, targets } = learnedRows(group);
+      const batch = packTexts(group);
+      const { rows, targets } = learnedRows(group, batch);
       const hidden = await base.hiddenStates(batch, this.adapter);
       const { logprobs } = await base.logprobs(takeRows(hidden, rows), targets);
       for (const logprob of logprobs) sum -= logprob;

@@ -3,10 +3,10 @@ import { compile, type Tensor, tensor } from '../engine/runtime/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import { logprobsGraph, scalarGraph } from '../models/decoder/head-graph.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
-import { layerGraph, PackedBatch, type PolicyModel, type ValueModel } from '../models/index.ts';
+import { layerGraph, type PolicyModel, type ValueModel } from '../models/index.ts';
 import { microBatches } from './micro-batches.ts';
+import { packSequences } from './pack-sequences.ts';
 import { stateRows } from './response-rows.ts';
-import { wholeSequences } from './whole-sequences.ts';
 
 /** Training made a number that is not finite; the models are as they were before that update. */
 export class NonFiniteError extends Error {
@@ -66,9 +66,9 @@ async function runChecked(
 ): Promise<void> {
   const { base, adapter } = role;
   const { architecture } = base;
-  const batch = new PackedBatch(wholeSequences(part));
+  const batch = packSequences(part);
   const shared = batch.feeds(architecture.config);
-  const graph = layerGraph(architecture, { lora: adapter?.config, stripes: batch.stripes });
+  const graph = layerGraph(architecture, { lora: adapter?.config, ...batch.form });
   const layer = await compile(graph, { checkNumerics: true });
   const isScalar = 'head' in role;
   const head = await compile((isScalar ? scalarGraph : logprobsGraph)(architecture), {
@@ -80,8 +80,8 @@ async function runChecked(
       const outputs = await layer.run(base.layerFeeds(layer, { ...shared, x }, { index, adapter }));
       x = outputs.y as Tensor<'float32'>;
     }
-    const offsets = isScalar ? part : { offsets: part.offsets, stepOffsets: part.offsets };
-    const rows = stateRows(part.sequences, offsets);
+    const stepOffsets = isScalar ? part.stepOffsets : part.offsets;
+    const rows = stateRows(batch, { sequences: part.sequences, stepOffsets });
     await head.run(
       base.headFeeds(head, {
         x: takeRows(x, rows),

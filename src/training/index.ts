@@ -5,6 +5,7 @@ export {
   type LanguageRun,
   type LearnedText,
   learnedRows,
+  packTexts,
 } from './language-pass.ts';
 export { LayerPasses, type LayerPassesOptions, type Tape } from './layer-passes.ts';
 export { ModelTrainer, type ModelTrainerOptions, type TrainStepResult } from './model-trainer.ts';

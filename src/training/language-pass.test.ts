@@ -7,7 +7,7 @@ import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { loadBase, readConfig } from '../models/decoder/load-base.ts';
-import { LanguagePass, type LearnedText, learnedRows } from './language-pass.ts';
+import { LanguagePass, type LearnedText, learnedRows, packTexts } from './language-pass.ts';
 import { RoleOptimizer } from './role-optimizer.ts';
 
 const fixtures = fileURLToPath(new URL('../../test/fixtures/sft', import.meta.url));
@@ -116,7 +116,7 @@ describe('learnedRows()', () => {
       { tokens: Int32Array.of(5, 6, 7), learned: Int32Array.of(1, 2) },
       { tokens: Int32Array.of(8, 9), learned: Int32Array.of(1) },
     ];
-    const { rows, targets } = learnedRows(texts);
+    const { rows, targets } = learnedRows(texts, packTexts(texts));
     expect([...rows]).toEqual([0, 1, 3]);
     expect([...targets]).toEqual([6, 7, 9]);
   });

@@ -45,9 +45,9 @@ export class LanguagePass {
   async run(texts: readonly LearnedText[], run: LanguageRun): Promise<number> {
     const { tokenCount, optimizer, random } = run;
     const { base, adapter } = this.options;
-    const batch = new PackedBatch(texts.map(({ tokens }) => tokens));
+    const batch = packTexts(texts);
     const tape = await this.layers.forward(batch, random);
-    const { rows, targets } = learnedRows(texts);
+    const { rows, targets } = learnedRows(texts, batch);
     const { loss, dHidden } = await runLanguageHead(
       base,
       {
@@ -64,22 +64,28 @@ export class LanguagePass {
   }
 }
 
+/** Texts for one run; what they have in common at the beginning stands once. */
+export function packTexts(texts: readonly LearnedText[]): PackedBatch {
+  return new PackedBatch(
+    texts.map(({ tokens }) => tokens),
+    { share: true },
+  );
+}
+
 /** Rows of a packed batch that foresee the learned tokens, and those tokens.
  *  @example texts of tokens [5, 6, 7] learned at [1, 2] and [8, 9] learned at [1]
  *    →  rows [0, 1, 3], targets [6, 7, 9] */
-export function learnedRows(texts: readonly LearnedText[]): {
-  rows: Int32Array;
-  targets: Int32Array;
-} {
+export function learnedRows(
+  texts: readonly LearnedText[],
+  batch: Pick<PackedBatch, 'rows'>,
+): { rows: Int32Array; targets: Int32Array } {
   const rows: number[] = [];
   const targets: number[] = [];
-  let first = 0;
-  for (const { tokens, learned } of texts) {
+  for (const [i, { tokens, learned }] of texts.entries()) {
     for (const place of learned) {
-      rows.push(first + place - 1);
+      rows.push(batch.rows[i]![place - 1]!);
       targets.push(tokens[place]!);
     }
-    first += tokens.length;
   }
   return { rows: Int32Array.from(rows), targets: Int32Array.from(targets) };
 }

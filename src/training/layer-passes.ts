@@ -6,6 +6,7 @@ import type { RandomStream } from '../engine/random/index.ts';
 import type { Feeds, Outputs, Tensor } from '../engine/runtime/index.ts';
 import { layerParts } from '../models/decoder/layer-graph.ts';
 import { dropoutName } from '../models/decoder/module-context.ts';
+import type { BatchForm } from '../models/decoder/packed-batch.ts';
 import { type BaseModel, layerGraph, type PackedBatch } from '../models/index.ts';
 import { dropoutMask } from './dropout-mask.ts';
 
@@ -27,6 +28,10 @@ export interface LayerPassesOptions {
   readonly save: SaveList;
 }
 
+interface LayerForm extends BatchForm {
+  readonly dropout: boolean;
+}
+
 /** Forward and backward passes through all layers, with gradients for an adapter or for the base. */
 export class LayerPasses {
   private readonly options: LayerPassesOptions;
@@ -41,7 +46,7 @@ export class LayerPasses {
     const { base, adapter } = this.options;
     const { config } = base.architecture;
     const dropout = random !== undefined && (adapter?.config.lora_dropout ?? 0) > 0;
-    const layer = await this.compile('forward', { stripes: batch.stripes, dropout });
+    const layer = await this.compile('forward', { ...batch.form, dropout });
     const shared = batch.feeds(config);
     const layers: Feeds[] = [];
     let x = base.embed(batch);
@@ -63,7 +68,7 @@ export class LayerPasses {
     take: (gradients: NamedArrays) => void,
   ): Promise<Tensor<'float32'>> {
     const { base, adapter } = this.options;
-    const layer = await this.compile('backward', { stripes: batch.stripes, dropout });
+    const layer = await this.compile('backward', { ...batch.form, dropout });
     const shared = batch.feeds(base.architecture.config);
     let dy = dHidden;
     for (let index = layers.length - 1; index >= 0; index--) {
@@ -108,13 +113,13 @@ export class LayerPasses {
       .map((name) => name.slice(prefix.length));
   }
 
-  private compile(pass: 'forward' | 'backward', form: { stripes: number; dropout: boolean }) {
+  private compile(pass: 'forward' | 'backward', form: LayerForm) {
     const { base, adapter, save } = this.options;
     const key = `layer ${pass} ${save} ${JSON.stringify([form, adapter?.config])}`;
     return base.compile(key, () => this.gradGraphs(form)[pass]);
   }
 
-  private gradGraphs(form: { stripes: number; dropout: boolean }): GradGraphs {
+  private gradGraphs(form: LayerForm): GradGraphs {
     const { base, adapter, save } = this.options;
     const key = JSON.stringify(form);
     const made = this.graphs.get(key);

@@ -1,8 +1,9 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
-import { PackedBatch, type PolicyModel } from '../models/index.ts';
+import type { PolicyModel } from '../models/index.ts';
 import { LayerPasses } from './layer-passes.ts';
+import { packSequences } from './pack-sequences.ts';
 import { runPolicyHead } from './policy-head.ts';
 import type { PolicyLoss } from './policy-loss.ts';
 import { policyRatio } from './policy-loss-clip.ts';
@@ -10,7 +11,6 @@ import type { PolicySums } from './policy-loss-sums.ts';
 import { putRows, stateRows } from './response-rows.ts';
 import type { RoleOptimizer } from './role-optimizer.ts';
 import type { StepCounts } from './step-counts.ts';
-import { wholeSequences } from './whole-sequences.ts';
 
 export interface PolicyPassOptions {
   readonly policy: PolicyModel;
@@ -43,9 +43,10 @@ export class PolicyPass {
     { counts, klCoef, optimizer }: { counts: StepCounts; klCoef: number; optimizer: RoleOptimizer },
   ): Promise<PolicyRun> {
     const { policy, loss, config } = this.options;
-    const tape = await this.layers.forward(new PackedBatch(wholeSequences(part)));
+    const batch = packSequences(part);
+    const tape = await this.layers.forward(batch);
     const { sequences, offsets, tokens } = part;
-    const rows = stateRows(sequences, { offsets, stepOffsets: offsets });
+    const rows = stateRows(batch, { sequences, stepOffsets: offsets });
     const head = await runPolicyHead(
       policy.base,
       { hidden: takeRows(tape.hidden, rows), tokens },

@@ -1,7 +1,9 @@
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import type { PackedBatch } from '../models/index.ts';
 
-interface Lengths {
-  readonly promptTokens: ArrayLike<number>;
+interface StatesOptions {
+  readonly sequences: readonly { readonly promptTokens: ArrayLike<number> }[];
+  readonly stepOffsets: Int32Array;
 }
 
 /**
@@ -10,22 +12,21 @@ interface Lengths {
  * @example prompts of 3 and 2 tokens, responses of 2 and 1, one step for each token  →  [2, 3, 6]
  */
 export function stateRows(
-  sequences: readonly Lengths[],
-  { offsets, stepOffsets }: { offsets: Int32Array; stepOffsets: Int32Array },
+  batch: Pick<PackedBatch, 'rows'>,
+  { sequences, stepOffsets }: StatesOptions,
 ): Int32Array {
   const rows = new Int32Array(stepOffsets[sequences.length]!);
-  let first = 0;
-  sequences.forEach(({ promptTokens }, i) => {
+  for (const [i, { promptTokens }] of sequences.entries()) {
     const start = stepOffsets[i]!;
-    for (let s = start; s < stepOffsets[i + 1]!; s++) {
-      rows[s] = first + promptTokens.length - 1 + (s - start);
-    }
-    first += promptTokens.length + offsets[i + 1]! - offsets[i]!;
-  });
+    const first = promptTokens.length - 1;
+    const states = batch.rows[i]!.subarray(first, first + stepOffsets[i + 1]! - start);
+    rows.set(states, start);
+  }
   return rows;
 }
 
-/** A matrix of `count` rows, zero but for the given ones: the gradient of taking rows. */
+/** A matrix of `count` rows, zero but for the given ones: the gradient of taking rows. What stands
+ *  for one row is added up. */
 export function putRows(
   part: Tensor<'float32'>,
   rows: ArrayLike<number>,
@@ -34,7 +35,8 @@ export function putRows(
   const width = part.shape[1]!;
   const whole = new Float32Array(count * width);
   for (let i = 0; i < rows.length; i++) {
-    whole.set(part.data.subarray(i * width, (i + 1) * width), rows[i]! * width);
+    const [from, to] = [i * width, rows[i]! * width];
+    for (let j = 0; j < width; j++) whole[to + j]! += part.data[from + j]!;
   }
   return tensor(whole, [count, width]);
 }

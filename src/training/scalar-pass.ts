@@ -1,16 +1,15 @@
 import type { SaveList } from '../engine/graph/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
-import { PackedBatch, type ScalarModel } from '../models/index.ts';
+import type { PackedBatch, ScalarModel } from '../models/index.ts';
 import { LayerPasses } from './layer-passes.ts';
 import { putRows } from './response-rows.ts';
 import { HEAD, type RoleOptimizer } from './role-optimizer.ts';
 import { scalarHeadGradients } from './scalar-head.ts';
 
 export interface ScalarBatch {
-  /** Tokens of each sequence. */
-  readonly sequences: readonly Int32Array[];
-  /** Rows of the packed sequences whose number counts. */
+  readonly batch: PackedBatch;
+  /** Its rows whose number counts. */
   readonly rows: Int32Array;
 }
 
@@ -36,12 +35,12 @@ export class ScalarPass {
   /** Adds gradients to the optimiser.
    *  @param differentiate gives ∂L/∂score of the rows from their scores */
   async run(
-    { sequences, rows }: ScalarBatch,
+    { batch, rows }: ScalarBatch,
     differentiate: (scores: Float32Array) => Float32Array,
     { optimizer, random }: ScalarRun,
   ): Promise<void> {
     const { base, head } = this.model;
-    const tape = await this.layers.forward(new PackedBatch(sequences), random);
+    const tape = await this.layers.forward(batch, random);
     const hidden = takeRows(tape.hidden, rows);
     const dScores = differentiate(await this.model.scores(hidden));
     const gradients = await scalarHeadGradients(base, { hidden, head }, dScores);

@@ -1,13 +1,13 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { ValueModel } from '../models/index.ts';
+import { packSequences } from './pack-sequences.ts';
 import { stateRows } from './response-rows.ts';
 import type { RoleOptimizer } from './role-optimizer.ts';
 import { ScalarPass } from './scalar-pass.ts';
 import type { StepCounts } from './step-counts.ts';
 import type { ValueLoss } from './value-loss.ts';
 import type { ValueSums } from './value-loss-sums.ts';
-import { wholeSequences } from './whole-sequences.ts';
 
 export interface ValuePassOptions {
   readonly value: ValueModel;
@@ -31,14 +31,15 @@ export class ValuePass {
     { counts, optimizer }: { counts: StepCounts; optimizer: RoleOptimizer },
   ): Promise<ValueSums> {
     const { values: oldValues, returns } = part;
-    const batch = { sequences: wholeSequences(part), rows: stateRows(part.sequences, part) };
+    const batch = packSequences(part);
+    const rows = stateRows(batch, part);
     let found: ValueSums | undefined;
     const differentiate = (newValues: Float32Array) => {
       const { dValues, sums } = this.loss.evaluate({ newValues, oldValues, returns, ...counts });
       found = sums;
       return dValues;
     };
-    await this.pass.run(batch, differentiate, { optimizer });
+    await this.pass.run({ batch, rows }, differentiate, { optimizer });
     return found!;
   }
 }

@@ -6,6 +6,7 @@ import { readArchitecture } from '../../src/models/decoder/families/index.ts';
 import { layerGraph } from '../../src/models/decoder/layer-graph.ts';
 import {
   causalBias,
+  consecutiveRows,
   cutStripes,
   packingTables,
   realPlaces,
@@ -41,8 +42,9 @@ export function layoutFeeds(config: BlockConfig, lengths: readonly number[], str
   const batch = lengths.length;
   const longest = Math.max(...lengths);
   const total = lengths.reduce((a, b) => a + b);
+  const padded = { rows: consecutiveRows(lengths), length: longest };
   const tables = (name: string, heads: number) => {
-    const { unpack, pack } = packingTables(lengths, heads);
+    const { unpack, pack } = packingTables(padded, heads);
     return {
       [`unpack.${name}`]: tensor(unpack, [batch, heads, longest]),
       [`pack.${name}`]: tensor(pack, [total, heads]),
@@ -56,7 +58,7 @@ export function layoutFeeds(config: BlockConfig, lengths: readonly number[], str
   );
   return {
     ...biases,
-    real: tensor(realPlaces(lengths), [batch, 1, longest, 1]),
+    real: tensor(realPlaces(padded), [batch, 1, longest, 1]),
     ...tables('q', config.num_attention_heads),
     ...tables('kv', config.num_key_value_heads),
   };

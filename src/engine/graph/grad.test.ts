@@ -103,6 +103,23 @@ describe('gradients add up', () => {
     expect(await runGraph(joint, feeds)).toEqual({ y: [6, 6, 5, 6], 'd(x)': [100, 1] });
   });
 
+  test('gradients of all places that an inverse of permuteRows names are added up', async () => {
+    const y = permuteRows(
+      input('x', [2, 1]),
+      input('index', [4], 'int32'),
+      input('inverse', ['K', 2], 'int32'),
+    );
+    const { joint } = grad(makeGraph({ y }), { of: ['y'], wrt: ['x'] });
+    const feeds = {
+      x: floats([5, 6], [2, 1]),
+      index: integers([1, 0, 1, 0], [4]),
+      // Place 3 is padding without a gradient: the first row stands only once.
+      inverse: integers([1, 0, 3, 2], [2, 2]),
+      'd(y)': floats([1, 10, 100, 0], [4, 1]),
+    };
+    expect(await runGraph(joint, feeds)).toEqual({ y: [6, 5, 6, 5], 'd(x)': [10, 101] });
+  });
+
   test('equal largest elements share the gradient', async () => {
     const graph = makeGraph({ y: maxOf(input('x', [2, 3]), [1]) });
     const { joint } = grad(graph, { of: ['y'], wrt: ['x'] });

@@ -66,9 +66,9 @@ export class BaseModel {
   ): AsyncGenerator<LayerRun> {
     const { config } = this.architecture;
     const lora = adapter?.config;
-    const { stripes } = batch;
-    const layer = await this.compile(`layer ${cache} ${stripes} ${JSON.stringify(lora)}`, () =>
-      layerGraph(this.architecture, { lora, cache, stripes }),
+    const { form } = batch;
+    const layer = await this.compile(`layer ${JSON.stringify([cache, form, lora])}`, () =>
+      layerGraph(this.architecture, { lora, cache, ...form }),
     );
     const feeds = batch.feeds(config);
     let x = this.embed(batch);

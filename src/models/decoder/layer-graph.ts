@@ -19,6 +19,7 @@ import type { DecoderConfig } from './decoder-config.ts';
 import type { Architecture } from './families/index.ts';
 import type { HeadValues } from './layer-context.ts';
 import { type ContextOptions, ModuleContext } from './module-context.ts';
+import type { BatchForm } from './packed-batch.ts';
 
 export interface LayerGraphOptions {
   readonly lora?: LoraConfig | undefined;
@@ -28,6 +29,8 @@ export interface LayerGraphOptions {
   readonly cache?: boolean;
   /** How many stripes attention is cut into: each looks only as far as its last query; 1 by default. */
   readonly stripes?: number;
+  /** Whether sequences have rows in common; false by default. */
+  readonly shared?: boolean;
 }
 
 /**
@@ -36,9 +39,9 @@ export interface LayerGraphOptions {
  */
 export function layerGraph(
   { family, config }: Architecture,
-  { lora, dropout = false, cache = false, stripes = 1 }: LayerGraphOptions = {},
+  { lora, dropout = false, cache = false, stripes = 1, shared = false }: LayerGraphOptions = {},
 ): Graph {
-  const context = new PackedContext(config, { lora, dropout, stripes });
+  const context = new PackedContext(config, { lora, dropout, stripes, shared });
   const y = family.layer(context, input('x', ['M', config.hidden_size]));
   return makeGraph(cache ? { y, ...context.keysAndValues } : { y });
 }
@@ -48,18 +51,20 @@ export function layerParts({
   family,
   config,
 }: Architecture): Pick<ModuleContext, 'modules' | 'weights'> {
-  const context = new PackedContext(config, { stripes: 1 });
+  const context = new PackedContext(config, { stripes: 1, shared: false });
   family.layer(context, input('x', ['M', config.hidden_size]));
   return context;
 }
 
 class PackedContext extends ModuleContext {
+  private readonly shared: boolean;
   keysAndValues: { readonly k?: Value; readonly v?: Value } = {};
   /** Where each stripe of queries ends: T0, T0+T1, …; the last one is T. */
   private readonly ends: readonly Dim[];
 
-  constructor(config: DecoderConfig, options: ContextOptions & { readonly stripes: number }) {
+  constructor(config: DecoderConfig, options: ContextOptions & BatchForm) {
     super(config, options);
+    this.shared = options.shared;
     let end: Dim = 0;
     this.ends = Array.from({ length: options.stripes }, (_, i) => {
       end = dimAdd(end, `T${i}`);
@@ -85,7 +90,7 @@ class PackedContext extends ModuleContext {
       k: this.pad(k, 'kv'),
       v: this.pad(v, 'kv'),
     });
-    // Padded queries look at real tokens, so no gradient may reach them.
+    // Padded queries look at real tokens, so no gradient may reach them; nor those that stand twice.
     const real = mul(mixed, this.input('real', ['B', 1, this.length, 1]));
     const rows = reshape(real, [sizeOf(['B', heads, this.length]), size]);
     const { pack, unpack } = this.tables('q', heads);
@@ -109,7 +114,10 @@ class PackedContext extends ModuleContext {
     const [, count, size] = heads.shape as [string, number, number];
     const { pack, unpack } = this.tables(kind, count);
     const rows = reshape(heads, [sizeOf(['M', count]), size]);
-    return permuteRows(rows, unpack, reshape(pack, rows.shape.slice(0, 1)));
+    const [all] = rows.shape as [Dim];
+    if (kind === 'q' || !this.shared) return permuteRows(rows, unpack, reshape(pack, [all]));
+    const places = this.input('places.kv', ['K', 'M', count], 'int32');
+    return permuteRows(rows, unpack, reshape(places, ['K', all]));
   }
 
   private tables(kind: 'q' | 'kv', count: number): { unpack: Value; pack: Value } {

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { causalBias, cutStripes, packingTables } from './packing.ts';
+import {
+  causalBias,
+  consecutiveRows,
+  cutStripes,
+  packingTables,
+  placesOfRows,
+  realPlaces,
+} from './packing.ts';
 
 const heads = fc.integer({ min: 1, max: 4 });
 /** Lengths of sequences, at least one of which has a token. */
@@ -20,13 +27,17 @@ function packedLabels(all: readonly number[], headCount: number): number[] {
     .flat();
 }
 
+/** Sequences end to end, padded to the longest. */
+const tablesOf = (all: readonly number[], headCount: number) =>
+  packingTables({ rows: consecutiveRows(all), length: Math.max(...all) }, headCount);
+
 const gather = <T>(rows: readonly T[], index: Int32Array): (T | undefined)[] =>
   Array.from(index, (row) => rows[row]);
 
 describe('packingTables()', () => {
   test('leads tokens of two sequences to their places and back', () => {
     // Tokens a b c | d, two heads: padded [B=2, heads=2, T=3].
-    const { unpack, pack } = packingTables([3, 1], 2);
+    const { unpack, pack } = tablesOf([3, 1], 2);
     expect([...unpack]).toEqual([0, 2, 4, 1, 3, 5, 6, 0, 0, 7, 1, 1]);
     expect([...pack]).toEqual([0, 3, 1, 4, 2, 5, 6, 9]);
   });
@@ -35,7 +46,7 @@ describe('packingTables()', () => {
     fc.assert(
       fc.property(lengths, heads, (all, headCount) => {
         const longest = Math.max(...all);
-        const padded = gather(packedLabels(all, headCount), packingTables(all, headCount).unpack);
+        const padded = gather(packedLabels(all, headCount), tablesOf(all, headCount).unpack);
         expect(padded).toHaveLength(all.length * headCount * longest);
         all.forEach((length, b) => {
           for (let h = 0; h < headCount; h++) {
@@ -51,7 +62,7 @@ describe('packingTables()', () => {
   test('pack after unpack changes nothing', () => {
     fc.assert(
       fc.property(lengths, heads, (all, headCount) => {
-        const { unpack, pack } = packingTables(all, headCount);
+        const { unpack, pack } = tablesOf(all, headCount);
         const packed = packedLabels(all, headCount);
         expect(gather(gather(packed, unpack), pack)).toEqual(packed);
       }),
@@ -62,7 +73,7 @@ describe('packingTables()', () => {
     fc.assert(
       fc.property(lengths, heads, (all, headCount) => {
         const longest = Math.max(...all);
-        const { pack } = packingTables(all, headCount);
+        const { pack } = tablesOf(all, headCount);
         const real = all.flatMap((length, b) =>
           Array.from({ length: headCount * longest }, (_, i) => b * headCount * longest + i).filter(
             (place) => place % longest < length,
@@ -77,7 +88,7 @@ describe('packingTables()', () => {
     fc.assert(
       fc.property(lengths, heads, (all, headCount) => {
         const longest = Math.max(...all);
-        const padded = gather(packedLabels(all, headCount), packingTables(all, headCount).unpack);
+        const padded = gather(packedLabels(all, headCount), tablesOf(all, headCount).unpack);
         padded.forEach((found, place) => {
           const head = Math.floor(place / longest) % headCount;
           expect((found ?? Number.NaN) % 100).toBe(head);
@@ -89,11 +100,32 @@ describe('packingTables()', () => {
   test('of equal lengths have no padding: unpack after pack changes nothing too', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5 }), heads, (length, headCount) => {
-        const { unpack, pack } = packingTables([length, length, length], headCount);
+        const { unpack, pack } = tablesOf([length, length, length], headCount);
         const places = Array.from(unpack, (_, place) => place);
         expect(gather(gather(places, pack), unpack)).toEqual(places);
       }),
     );
+  });
+});
+
+describe('rows in common', () => {
+  // Rows a b | c and a | d: the first token of both is row 0. Padded to [B=2, heads=1, T=3].
+  const padded = { rows: [Int32Array.of(0, 1), Int32Array.of(0, 2)], length: 3 };
+
+  test('stand in every sequence, and are taken from the first', () => {
+    const { unpack, pack } = packingTables(padded, 1);
+    expect([...unpack]).toEqual([0, 1, 0, 0, 2, 0]);
+    expect([...pack]).toEqual([0, 1, 4]);
+    expect([...realPlaces(padded)]).toEqual([1, 1, 0, 0, 1, 0]);
+  });
+
+  test('have several places; those that have fewer point at padding', () => {
+    expect(placesOfRows(padded, 1)).toEqual({ copies: 2, table: Int32Array.of(0, 1, 4, 3, 2, 2) });
+  });
+
+  test('have places for each head', () => {
+    // [B=2, heads=2, T=3]; padding of head 0 is place 2, of head 1 place 5.
+    expect([...placesOfRows(padded, 2).table]).toEqual([0, 3, 1, 4, 7, 10, 6, 9, 2, 5, 2, 5]);
   });
 });
 

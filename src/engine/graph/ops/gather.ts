@@ -2,6 +2,7 @@ import type { Dim, Shape } from '../dim.ts';
 import { sameShape, sizeOf } from '../dim.ts';
 import { apply, defineOp, type Node, typeError, type Value } from '../value.ts';
 import { reshape } from './layout.ts';
+import { sum } from './reduce.ts';
 
 type None = Readonly<Record<string, never>>;
 type Indexed = readonly [Value, Value];
@@ -58,18 +59,20 @@ export const scatterAddRowsOp = defineOp({
 /**
  * Rows moved to other places: y[i…] = x[index[i…]], where `inverse` leads back: x[j…] = y[inverse[j…]].
  * Its gradient is a gather too. Rows of y that `inverse` does not name are padding: no gradient flows from them.
+ * With an inverse of [K, rows], a row stands in up to K places, whose gradients are added up.
  */
 export const permuteRowsOp = defineOp({
   name: 'permuteRows',
   infer(inputs: Permuted, _: None) {
     const [x, , inverse] = inputs;
-    if (!sameShape(inverse.shape, x.shape.slice(0, 1))) {
+    if (inverse.shape.length > 2 || !sameShape(inverse.shape.slice(-1), x.shape.slice(0, 1))) {
       throw typeError('permuteRows', 'the inverse must have one entry for each row', inputs);
     }
     return rowsType('permuteRows', inputs);
   },
   vjp({ inputs: [x, index, inverse] }: Node<Permuted, None>, dy: Value) {
-    return [gatherRows(flattenRows(dy, index.shape, x.shape), inverse), null, null];
+    const found = gatherRows(flattenRows(dy, index.shape, x.shape), inverse);
+    return [inverse.shape.length === 1 ? found : sum(found, [0]), null, null];
   },
 });
 
