@@ -27,6 +27,15 @@ describe('shareRows()', () => {
     expect(shareRows([beginning.slice(0, 7), beginning.slice(0, 7)]).count).toBe(14);
   });
 
+  test('takes the sequence with most in common, and nothing where that is less than half', () => {
+    const far = [...beginning, ...Array.from({ length: 11 }, (_, t) => 50 + t)];
+    const near = [...beginning, 30, 31, 32];
+    const { rows, count } = shareRows([far, near, [...beginning, 30, 31, 33]]);
+    expect([...rows[2]!.subarray(9)]).toEqual([20, 21, 23]);
+    expect(count).toBe(20 + 3 + 1);
+    expect(shareRows([near, far]).count).toBe(12 + 20);
+  });
+
   test('leads every place to its token, behind the tokens before it', () => {
     const token = fc.integer({ min: 0, max: 2 });
     const prompts = fc.array(fc.array(token, { minLength: 1, maxLength: 12 }), {

@@ -44,15 +44,17 @@ export async function trainDemoReward(
     { ...rewardConfig(seed), ...(short && { maxSteps: 2 }) },
     { model },
   );
-  const texts = heldOut.map(toTexts);
-  await trainer.train(learned.map(toTexts), { validation: texts, signal, onEvent });
+  const { validation: numbers } = await trainer.train(learned.map(toTexts), {
+    validation: heldOut.map(toTexts),
+    signal,
+    onEvent,
+  });
   await trainer.normalize(await sampleTexts(model, { seed, maxNewTokens }));
   await trainer.saveModel(folder);
-  const { accuracy } = await trainer.evaluate(texts);
   return {
     pairs: learned.length,
     heldOut: heldOut.length,
-    accuracy,
+    accuracy: numbers!['eval/accuracy']!,
     lengthAccuracy: lengthAccuracy(heldOut),
   };
 }
