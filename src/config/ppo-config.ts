@@ -116,6 +116,13 @@ export const ppoConfigShape = {
     .enum(['token', 'sequence'])
     .default('token')
     .describe('Whether each token has a ratio, or each response (GSPO)'),
+  rolloutCorrection: z
+    .number()
+    .min(0)
+    .default(2)
+    .describe(
+      'Cap of the weight π_old/π_drawn of tokens that were drawn otherwise (8 bits, filters); 0 none',
+    ),
   entropyCoef: z.number().min(0).default(0).describe('Weight of the entropy bonus'),
   targetKl: rate.optional().describe('Ends the update of a step once approxKL passes this'),
   valueLoss: z

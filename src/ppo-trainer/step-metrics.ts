@@ -1,4 +1,5 @@
 import type { Experience } from '../experience-buffer/experience.ts';
+import { rolloutMismatch } from '../training/index.ts';
 import type { Metrics } from './records.ts';
 import { explainedVariance, mean, standardDeviation } from './text-measures.ts';
 
@@ -9,6 +10,7 @@ export function rolloutMetrics(experience: Experience): Metrics {
   const lengths = sequences.map((_, i) => offsets[i + 1]! - offsets[i]!);
   return {
     'objective/entropy': -sum(logprobs) / sequences.length,
+    'val/rollout_mismatch': rolloutMismatch(experience),
     'val/num_eos_tokens': sequences.filter(({ finished }) => finished).length,
     'completions/mean_length': mean(lengths),
     'completions/min_length': Math.min(...lengths),

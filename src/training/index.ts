@@ -12,5 +12,6 @@ export { ModelTrainer, type ModelTrainerOptions, type TrainStepResult } from './
 export { PolicyLoss, type PolicyLossInput, type PolicyLossResult } from './policy-loss.ts';
 export { preferenceLoss, ratingLoss } from './preference-loss.ts';
 export { RoleOptimizer } from './role-optimizer.ts';
+export { rolloutMismatch } from './rollout-weights.ts';
 export { ScalarPass } from './scalar-pass.ts';
 export { ValueLoss, type ValueLossInput, type ValueLossResult } from './value-loss.ts';

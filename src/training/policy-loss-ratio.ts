@@ -10,6 +10,8 @@ export interface RatioInput {
   readonly newLogprobs: Float32Array;
   readonly oldLogprobs: Float32Array;
   readonly advantages: Float32Array;
+  /** w_t of each token's loss, [N]; 1 if not given. */
+  readonly weights?: Float32Array | undefined;
   /** Tokens of the whole optimiser step. */
   readonly tokenCount: number;
   /** Sequences of the whole optimiser step. */
@@ -32,14 +34,14 @@ export interface RatioLoss {
  * arXiv:2507.18071), where ρ is the geometric mean of the tokens' ratios.
  *
  * With T tokens in a span and n spans in the step: d = mean_t(new − old), ρ = e^d,
- * L = (1/n) Σ_spans (1/T) Σ_t ℓ(ρ, A_t). Each token moves d by 1/T, so all of a span have the gradient
- * ∂L/∂new = ∂ρ/∂d · Σ_t ∂ℓ/∂ρ / (n·T²).
+ * L = (1/n) Σ_spans (1/T) Σ_t w_t·ℓ(ρ, A_t). Each token moves d by 1/T, so all of a span have the
+ * gradient ∂L/∂new = ∂ρ/∂d · Σ_t w_t·∂ℓ/∂ρ / (n·T²).
  * @example one sequence, ε=0.2, new − old = [2 ln 1.1, 0], A=[1, 3]  →  ρ=1.1, L=−(1.1 + 3.3)/2 = −2.2,
  *          gradient 1.1·(−1 − 3)/4 = −1.1 on both tokens
  */
 export function ratioLoss(input: RatioInput, { clip, ratioLevel }: RatioOptions): RatioLoss {
   expectRatioInput(input);
-  const { newLogprobs, oldLogprobs, advantages, tokenCount, sequenceCount } = input;
+  const { newLogprobs, oldLogprobs, advantages, weights, tokenCount, sequenceCount } = input;
   const [spans, n] =
     ratioLevel === 'token'
       ? [everyToken(newLogprobs.length), tokenCount]
@@ -59,9 +61,10 @@ export function ratioLoss(input: RatioInput, { clip, ratioLevel }: RatioOptions)
     let slopes = 0;
     for (let t = start; t < end; t++) {
       const { loss, slope, clipped } = clippedLoss(ratio, advantages[t]!, clip);
-      sums.policyLoss += (loss * tokenCount) / (n * T);
+      const w = weights?.[t] ?? 1;
+      sums.policyLoss += (w * loss * tokenCount) / (n * T);
       sums.clipped += Number(clipped);
-      slopes += slope;
+      slopes += w * slope;
     }
     sums.ratio += T * ratio;
     sums.squaredRatio += T * ratio ** 2;
@@ -78,7 +81,11 @@ function everyToken(count: number): Int32Array {
 function expectRatioInput(input: RatioInput): void {
   const { offsets, newLogprobs, oldLogprobs, advantages, tokenCount, sequenceCount } = input;
   const { length } = newLogprobs;
-  expectColumns({ oldLogprobs, advantages }, { action: 'compute the policy loss', length });
+  const { weights = advantages } = input;
+  expectColumns(
+    { oldLogprobs, advantages, weights },
+    { action: 'compute the policy loss', length },
+  );
   if (offsets.at(-1) !== length || length > tokenCount || offsets.length - 1 > sequenceCount) {
     throw new Error(
       `Internal: ${length} logprobs with offsets to ${offsets.at(-1)} are no part of ${tokenCount} tokens in ${sequenceCount} sequences`,

@@ -37,6 +37,7 @@ interface Token {
   readonly advantage: number;
   readonly ref: number;
   readonly entropy: number;
+  readonly weight: number;
 }
 const token = fc.record({
   old: grid(-4, 0),
@@ -44,6 +45,7 @@ const token = fc.record({
   advantage: grid(-3, 3),
   ref: grid(-4, 0),
   entropy: grid(0, 3),
+  weight: grid(0, 2),
 });
 /** With 1, 2 or 4 tokens no mean of log-ratios falls nearer than STEP to a kink: ln 0.8, ln 1.2, ln 1.4, ln 3. */
 const sequence = fc
@@ -59,6 +61,7 @@ function inputOf(sequences: readonly Token[][]): PolicyLossInput {
     newLogprobs: column(({ old, logRatio }) => old + logRatio),
     oldLogprobs: column(({ old }) => old),
     advantages: column(({ advantage }) => advantage),
+    weights: column(({ weight }) => weight),
     entropies: column(({ entropy }) => entropy),
     refLogprobs: column(({ ref }) => ref),
     klCoef: 0.25,

@@ -43,6 +43,14 @@ describe('evaluate()', () => {
     });
   });
 
+  test('evaluate() weighs the loss of each token', () => {
+    const weights = Float32Array.of(2, 1, 0.5);
+    const { loss, dLogprobs } = makeLoss().evaluate({ ...three, weights });
+    // (2·(−1.2) + 1·(−0.5) + 0.5·1)/3
+    expect(loss).toBeCloseTo(-0.8, 6);
+    expectClose(dLogprobs, { expected: [0, -0.5 / 3, 0.5 / 3], within: 1e-6, label: 'dLogprobs' });
+  });
+
   test('evaluate() divides by the tokens of the whole step', () => {
     const { loss, dLogprobs } = makeLoss().evaluate({ ...three, tokenCount: 6 });
     expect(loss).toBeCloseTo(-0.7 / 6, 6);

@@ -37,7 +37,7 @@ export interface PolicyLossResult {
 /**
  * The policy's loss and its gradient by the new logprobs, on the host.
  *
- * L = mean ℓ(ρ_t, A_t) + β·mean KL_t(new, ref) − entropyCoef·mean H_t, over the tokens of the whole
+ * L = mean w_t·ℓ(ρ_t, A_t) + β·mean KL_t(new, ref) − entropyCoef·mean H_t, over the tokens of the whole
  * optimiser step; the KL only where it stands in the loss. There k1 pushes every token alike, which
  * is nothing on average: k2 and k3 hold the policy back.
  */

@@ -10,12 +10,16 @@ import { policyRatio } from './policy-loss-clip.ts';
 import type { PolicySums } from './policy-loss-sums.ts';
 import { putRows, stateRows } from './response-rows.ts';
 import type { RoleOptimizer } from './role-optimizer.ts';
+import { rolloutWeights } from './rollout-weights.ts';
 import type { StepCounts } from './step-counts.ts';
 
 export interface PolicyPassOptions {
   readonly policy: PolicyModel;
   readonly loss: PolicyLoss;
-  readonly config: Pick<PPOConfig, 'temperature' | 'entropyCoef' | 'saveActivations'>;
+  readonly config: Pick<
+    PPOConfig,
+    'temperature' | 'entropyCoef' | 'saveActivations' | 'rolloutCorrection'
+  >;
 }
 
 /** What a micro-batch gave besides gradients. */
@@ -58,6 +62,7 @@ export class PolicyPass {
       oldLogprobs: part.logprobs,
       refLogprobs: part.refLogprobs,
       advantages: part.advantages,
+      weights: rolloutWeights(part, config.rolloutCorrection),
       entropies: head.entropies,
       klCoef,
       ...counts,

@@ -10,7 +10,6 @@ import { type BaseModel, PackedBatch } from '../models/index.ts';
 import { LayerPasses } from './layer-passes.ts';
 import { putRows } from './response-rows.ts';
 
-
 /** Two prompts: three responses to the first, two to the second; one of another prompt between. */
 function makeSequences(vocabulary: number, prompt: number): number[][] {
   const random = randomStream(0, 'shared prompts', prompt);
