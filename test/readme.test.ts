@@ -53,7 +53,9 @@ describe('the README', { timeout: 60_000 }, () => {
     (line) => {
       const command = line
         .replace('npx proximal', 'npx tsx src/cli/main.ts')
-        .replaceAll(/my-model|prompts\.txt|reward\.ts|runs\/first/g, (name) =>
+        // It serves until it is told to end.
+        .replace('dashboard runs', 'dashboard --help')
+        .replaceAll(/my-model|prompts\.txt|reward\.ts|runs\/first|first\.html/g, (name) =>
           join(folder.path, name),
         );
       const { status, stderr } = folder.run('bash', ['-c', command]);
