@@ -10,13 +10,6 @@ export {
   type TrainingConfig,
   type TrainingConfigOptions,
 } from './config/training-config.ts';
-export { LabelStore, type LabelStoreOptions } from './dashboard/labels/label-store.ts';
-export { writeReport } from './dashboard/report/write-report.ts';
-export {
-  type Dashboard,
-  type DashboardOptions,
-  startDashboard,
-} from './dashboard/server/start-dashboard.ts';
 export * from './data/index.ts';
 export { embeddedFolder, embeddedPreferences } from './embedded/embedded-files.ts';
 export * as world from './embedded/world/index.ts';

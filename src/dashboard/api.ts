@@ -1,5 +1,7 @@
 /** What server and page of the dashboard tell each other. Only types: the page is built from them too. */
 
+import type { TokenRecord } from '../ppo-trainer/records.ts';
+
 export type RunKindName = 'ppo' | 'sft' | 'reward';
 
 /** `killed` where the process is gone without having said why; `paused` and `waiting` (for human
@@ -97,49 +99,8 @@ export interface SamplePage {
   readonly rows: readonly SampleRow[];
 }
 
-/** Tokens that the policy could have chosen instead, the likeliest first. */
-interface Alternatives {
-  readonly ids: readonly number[];
-  readonly texts: readonly string[];
-  readonly logprobs: readonly number[];
-}
-
-/** A line of `tokens.jsonl`: every number of a response's N tokens. Where rewards stand on one step
- *  more (`after-final`), rewards, values and returns have N + 1 numbers. */
-export interface TokenColumns {
-  readonly step: number;
-  readonly promptIdx: number;
-  readonly sample: number;
-  readonly prompt: string;
-  readonly ids: readonly number[];
-  /** Text of each token; a stop token's is empty. */
-  readonly texts: readonly string[];
-  /** log π_old */
-  readonly logprobs: readonly number[];
-  /** log π_ref */
-  readonly refLogprobs: readonly number[];
-  /** KL_t */
-  readonly kl: readonly number[];
-  /** r_t */
-  readonly rewards: readonly number[];
-  /** V_t; zeros without a value model. */
-  readonly values: readonly number[];
-  /** A_t as the loss sees it, whitened if the config says so. */
-  readonly advantages: readonly number[];
-  /** G_t */
-  readonly returns: readonly number[];
-  /** H_t of π_old in nats. */
-  readonly entropies: readonly number[];
-  /** ρ_t = π_new/π_old when the loss last saw the token; null where it never did. */
-  readonly ratios: readonly (number | null)[];
-  readonly alternatives: readonly Alternatives[];
-  /** For the arithmetic: δ_t, A_t and G_t are of these. */
-  readonly gamma: number;
-  readonly lambda: number;
-  readonly klCoef: number;
-  /** Mean and deviation that whitening took off the advantages; null where it did not. */
-  readonly whitening: { readonly mean: number; readonly std: number } | null;
-}
+/** A line of `tokens.jsonl`. */
+export type TokenColumns = TokenRecord;
 
 export const controlCommands = ['pause', 'resume', 'save', 'stop'] as const;
 

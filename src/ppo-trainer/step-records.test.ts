@@ -1,7 +1,6 @@
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { trainTiny } from '../../test/helpers/ppo-run.ts';
 import type { PPOConfigOptions } from '../config/ppo-config.ts';
-import type { TokenColumns } from '../dashboard/api.ts';
 import type { TrainOptions } from './ppo-trainer.ts';
 import type { TokenRecord } from './records.ts';
 
@@ -41,10 +40,6 @@ function expectNear(actual: readonly number[], expected: readonly number[]): voi
 }
 
 describe('tokens of a step event', () => {
-  it('are what the dashboard reads', () => {
-    expectTypeOf<TokenRecord>().toEqualTypeOf<TokenColumns>();
-  });
-
   it.each<PPOConfigOptions>([
     {},
     { whitenAdvantages: false, rewardPlacement: 'every' },
