@@ -3,10 +3,13 @@ import { benchBlock } from './block.ts';
 import { benchDashboard } from './dashboard.ts';
 import { benchDecode } from './decode.ts';
 import { benchDemo, benchOveroptimisation } from './demo.ts';
+import { benchDemoProfile } from './demo-profile.ts';
 import { benchLearning, learningTable } from './learning.ts';
 import type { BenchOptions } from './measure.ts';
 import { benchMemory } from './memory.ts';
+import { benchPpoStep } from './ppo-step.ts';
 import { benchPrefill } from './prefill.ts';
+import { benchSteady } from './steady.ts';
 
 interface Benchmark {
   /** Prints nothing to stdout: it returns the numbers, one JSON object. */
@@ -24,6 +27,9 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   demo: benchmark(benchDemo),
   overoptimisation: benchmark(benchOveroptimisation),
   dashboard: benchmark(benchDashboard),
+  'demo-profile': benchmark(benchDemoProfile),
+  steady: benchmark(benchSteady),
+  'ppo-step': benchmark(benchPpoStep),
 };
 
 function benchmark<R extends object>(
@@ -45,6 +51,8 @@ const { positionals, values } = parseArgs({
     json: { type: 'boolean', default: false },
     peer: { type: 'string' },
     seeds: { type: 'string', default: '1' },
+    case: { type: 'string' },
+    precision: { type: 'string' },
   },
 });
 const name = positionals[0] ?? '';
@@ -55,5 +63,5 @@ if (chosen === undefined) {
   );
   process.exit(2);
 }
-const result = await chosen.run({ python: values.peer, seeds: Number(values.seeds) });
+const result = await chosen.run({ ...values, python: values.peer, seeds: Number(values.seeds) });
 console.log(values.json ? JSON.stringify(result) : chosen.show(result));

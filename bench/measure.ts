@@ -6,6 +6,10 @@ export interface BenchOptions {
   readonly python?: string | undefined;
   /** Of benchmarks that train: how many runs. */
   readonly seeds?: number;
+  /** Of `ppo-step`: which shape; all if not given. */
+  readonly case?: string | undefined;
+  /** Of `ppo-step`: the weights while generating. */
+  readonly precision?: string | undefined;
 }
 
 /** Milliseconds of one awaited call. */

@@ -19,13 +19,13 @@ const config = {
   tie_word_embeddings: true,
 };
 
-export function qwen3Architecture(): Architecture {
-  return readArchitecture(config);
+export function qwen3Architecture(layers = config.num_hidden_layers): Architecture {
+  return readArchitecture({ ...config, num_hidden_layers: layers });
 }
 
 /** A model of Qwen3-0.6B's shape with cheap pseudo-random weights: only its speed is of interest. */
-export function qwen3Model(): BaseModel {
-  const architecture = qwen3Architecture();
+export function qwen3Model(layers?: number): BaseModel {
+  const architecture = qwen3Architecture(layers);
   let state = 1;
   const weights = [...weightShapes(architecture)].map(([name, shape]) => {
     const data = new Float32Array(shape.reduce((product, size) => product * size, 1));

@@ -1,5 +1,6 @@
 import { input, linear, makeGraph, slice } from '../src/engine/graph/index.ts';
 import { compile, type Outputs, type Tensor, tensor } from '../src/engine/runtime/index.ts';
+import { median, timeInTurns } from './measure.ts';
 
 /** Sizes of a product x·Wᵀ: x is [rows, inner], W is [out, inner]. */
 export interface ProductSizes {
@@ -33,6 +34,14 @@ export async function rawProduct({ rows, inner, out }: ProductSizes): Promise<Ra
       await kept.dispose();
     },
   };
+}
+
+/** GFLOPS of the largest product of a Qwen3-0.6B layer over 256 tokens, its result left inside. */
+export async function rawSpeed(): Promise<number> {
+  const product = await rawProduct({ rows: 256, inner: 1024, out: 3072 });
+  const { kept } = await timeInTurns({ kept: product.kept }, { rounds: 30, warmup: 5 });
+  await product.dispose();
+  return product.flops / median(kept) / 1e6;
 }
 
 export function randomTensor(shape: readonly number[]): Tensor<'float32'> {

@@ -1,58 +1,59 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { startDashboard } from '../../src/dashboard/server/start-dashboard.ts';
+import type { Browser, CDPSession } from 'playwright-core';
 import { embeddedFolder } from '../../src/embedded/embedded-files.ts';
 import { makeSplitPost } from '../../src/embedded/world/index.ts';
 import { trainRun } from '../../src/run/train-run.ts';
 import { median, round } from '../measure.ts';
+import { medianInterval } from './median-interval.ts';
+import { type ServerProcess, startServerProcess } from './server-process.ts';
 
-const ROUNDS = 6;
-/** Of each run, after one that does not count. */
-const STEPS = 6;
-const PROMPTS = 32 * (STEPS + 1);
-
-interface TrainingCost {
-  readonly training_cost_percent: number;
-  /** Between them lies half of the steps: how much the machine's speed moves. */
-  readonly training_cost_quartiles: readonly number[];
+interface TrainingCostOptions {
+  /** Two runs each, one alone and one with a page. */
+  readonly rounds: number;
+  /** Of each run, after those that do not count. */
+  readonly steps: number;
 }
 
-/** What a dashboard in the process of a training, with one open page, adds to a step, in percent.
- *  The same run is made with and without it in turns; the steps of a round are the same work, so that
- *  each gives a ratio, and their median counts. */
-export async function trainingCost(browser: Browser): Promise<TrainingCost> {
+/** Steps that do not count: the machine warms up, and the page makes its charts. */
+const WARMUP = 2;
+
+interface TrainingCost {
+  /** What the page adds to the time of a run's steps: the median of the rounds. */
+  readonly training_cost_percent: number;
+  /** Between them the median lies with 95 % confidence. */
+  readonly training_cost_interval: readonly number[];
+  /** Processor time of server and browser as a part of the training's own. */
+  readonly training_cpu_percent: number;
+}
+
+interface Setting extends TrainingCostOptions {
+  readonly browser: Browser;
+  readonly folder: string;
+  readonly server: ServerProcess;
+}
+
+/** What a dashboard with one open page costs a training, in percent. The same run is made with and
+ *  without a page in turns: the steps of a round are the same work, so that each round gives a
+ *  ratio of times. A server without a page does nothing, so one serves all rounds. */
+export async function trainingCost(
+  browser: Browser,
+  options: TrainingCostOptions = { rounds: 11, steps: 4 },
+): Promise<TrainingCost> {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-bench-'));
+  writeInputs(folder, options.steps);
+  const server = await startServerProcess(join(folder, 'runs'));
   try {
-    writeInputs(folder);
-    const ratios: number[] = [];
-    for (let turn = 0; turn < ROUNDS; turn++) {
-      const plain = () => timeSteps(folder, `plain-${turn}`);
-      const shown = () => withPage({ browser, folder }, () => timeSteps(folder, `shown-${turn}`));
-      // Whoever comes second finds the machine warmer.
-      const first = await (turn % 2 === 0 ? plain : shown)();
-      const second = await (turn % 2 === 0 ? shown : plain)();
-      const [without, with_] = turn % 2 === 0 ? [first, second] : [second, first];
-      ratios.push(...with_.map((time, i) => time / without[i]!));
-      console.error(
-        `round ${turn + 1} of ${ROUNDS}: ${median(without).toFixed(0)} ms a step alone, ${median(with_).toFixed(0)} ms with a page`,
-      );
-    }
-    const sorted = ratios.toSorted((a, b) => a - b);
-    const percent = (ratio: number) => round(100 * (ratio - 1), 2);
-    const quartiles = [1, 3].map((part) => percent(sorted[(part * sorted.length) >> 2]!));
-    return {
-      training_cost_percent: percent(median(ratios)),
-      training_cost_quartiles: quartiles,
-    };
+    return await compareInTurns({ ...options, browser, folder, server });
   } finally {
+    server.end();
     rmSync(folder, { recursive: true });
   }
 }
 
-function writeInputs(folder: string): void {
-  const posts = Array.from({ length: PROMPTS }, (_, number) =>
+function writeInputs(folder: string, steps: number): void {
+  const posts = Array.from({ length: 32 * (steps + WARMUP) }, (_, number) =>
     makeSplitPost('ppo', { seed: 0, number }),
   );
   const lines = posts.map(({ text }) => `${JSON.stringify({ prompt: text })}\n`);
@@ -61,40 +62,90 @@ function writeInputs(folder: string): void {
   mkdirSync(join(folder, 'runs'));
 }
 
-/** Does some work while a page shows the runs of a folder. */
-async function withPage<T>(
-  { browser, folder }: { browser: Browser; folder: string },
-  work: () => Promise<T>,
-): Promise<T> {
-  const folders = [join(folder, 'runs')];
-  const labels = join(folder, 'labels');
-  const dashboard = await startDashboard({ folders, labels, port: 0, onError: console.error });
-  const page = await browser.newPage();
-  await page.goto(dashboard.url);
-  try {
-    return await work();
-  } finally {
-    await page.close();
-    await dashboard.close();
+async function compareInTurns(setting: Setting): Promise<TrainingCost> {
+  const ratios: number[] = [];
+  const cpu = { training: 0, server: 0, browser: 0 };
+  for (let turn = 0; turn < setting.rounds; turn++) {
+    // Whoever comes second finds the machine warmer.
+    const isAloneFirst = turn % 2 === 0;
+    const early = isAloneFirst ? await timeRun(setting) : undefined;
+    const shown = await timeShownRun(setting);
+    const alone = early ?? (await timeRun(setting));
+    ratios.push(shown.seconds / alone.seconds);
+    for (const part of ['training', 'server', 'browser'] as const) cpu[part] += shown.cpu[part];
+    console.error(
+      `round ${turn + 1} of ${setting.rounds}: ${alone.seconds.toFixed(2)} s alone, ${shown.seconds.toFixed(2)} s with a page; processor time ${JSON.stringify(cpu)}`,
+    );
   }
+  const percent = (ratio: number) => round(100 * (ratio - 1), 2);
+  return {
+    training_cost_percent: percent(median(ratios)),
+    training_cost_interval: medianInterval(ratios).map(percent),
+    training_cpu_percent: round((100 * (cpu.server + cpu.browser)) / cpu.training, 2),
+  };
 }
 
-/** Milliseconds of each step of a run of the embedded model. */
-async function timeSteps(folder: string, name: string): Promise<number[]> {
+/** Seconds of a run's steps, while a page shows it, and the processor time of all meanwhile. */
+async function timeShownRun(setting: Setting) {
+  const { browser, server } = setting;
+  const session = await browser.newBrowserCDPSession();
+  const page = await browser.newPage();
+  await page.goto(server.url);
+  const look = async () => ({
+    training: cpuSeconds(),
+    server: await server.cpuSeconds(),
+    browser: await browserSeconds(session),
+  });
+  type Look = Awaited<ReturnType<typeof look>>;
+  const looks: Promise<Look>[] = [];
+  const { seconds } = await timeRun(setting, () => looks.push(look()));
+  const [first, last] = (await Promise.all(looks)) as [Look, Look];
+  await page.close();
+  await session.detach();
+  const cpu = {
+    training: last.training - first.training,
+    server: last.server - first.server,
+    browser: last.browser - first.browser,
+  };
+  return { seconds, cpu };
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** Processor time of every process of the browser. */
+async function browserSeconds(session: CDPSession): Promise<number> {
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
+}
+
+/** Seconds of the steps of a run of the embedded model, which then goes away.
+ *  @param onEdge called where the time begins and where it ends */
+async function timeRun({ folder, steps }: Setting, onEdge: () => void = () => {}) {
+  const output = join(folder, 'runs', 'run');
   const ends: number[] = [];
   await trainRun(
     {
-      ...{ modelName: embeddedFolder, prompts: join(folder, 'prompts.jsonl') },
-      ...{ reward: [join(folder, 'reward.mjs')], output: join(folder, 'runs', name), seed: 0 },
-      ...{ maxNewTokens: 48, batchSize: 32, rolloutBatchSize: 32, ppoEpochs: 2, miniBatchSize: 16 },
-      ...{ loraTargets: ['all-linear'], validationFraction: 0, saveInterval: 0 },
-      ...{ numEpochs: 1, maxSteps: STEPS + 1, stopOnCollapse: false },
+      ...{ modelName: embeddedFolder, prompts: join(folder, 'prompts.jsonl'), output, seed: 0 },
+      ...{ reward: [join(folder, 'reward.mjs')], loraTargets: ['all-linear'], maxNewTokens: 48 },
+      ...{ batchSize: 32, rolloutBatchSize: 32, ppoEpochs: 2, miniBatchSize: 16, numEpochs: 1 },
+      ...{
+        validationFraction: 0,
+        saveInterval: 0,
+        maxSteps: steps + WARMUP,
+        stopOnCollapse: false,
+      },
     },
     {
       onEvent: ({ type }) => {
-        if (type === 'step') ends.push(performance.now());
+        if (type !== 'step') return;
+        ends.push(performance.now());
+        if (ends.length === WARMUP || ends.length === steps + WARMUP) onEdge();
       },
     },
   );
-  return ends.slice(1).map((end, i) => end - ends[i]!);
+  rmSync(output, { recursive: true });
+  return { seconds: (ends.at(-1)! - ends[WARMUP - 1]!) / 1000 };
 }

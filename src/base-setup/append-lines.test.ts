@@ -25,7 +25,9 @@ describe('appendLines()', () => {
     const path = join(makeTempFolder(), 'answers.jsonl');
     const codes = await Promise.all([startWriter(path, 'a'), startWriter(path, 'b')]);
     expect(codes).toEqual([0, 0]);
-    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    const lines = readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '');
     const rows = lines.map((line) => JSON.parse(line) as { name: string; i: number; text: string });
     expect(rows.every(({ i, text }) => text === 'é'.repeat(40 * i))).toBe(true);
     for (const name of ['a', 'b']) {

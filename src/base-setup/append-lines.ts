@@ -2,7 +2,8 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from '
 
 /** Adds records to a file of JSON Lines and brings them to the disk. They are one write at the file's
  *  end, so that lines of several processes never mix. Half a line, as a crash leaves it, is closed
- *  first; readers pass over it. */
+ *  first, and so is one that another process is writing at that moment, which leaves an empty line:
+ *  readers pass over both. */
 export function appendLines(path: string, records: readonly object[]): void {
   const descriptor = openSync(path, 'a+');
   try {

@@ -20,6 +20,8 @@ interface JsonSchema {
   readonly description?: string;
   readonly default?: unknown;
   readonly enum?: readonly string[];
+  /** What a text must be, where a pattern says it. */
+  readonly rule?: string;
   readonly items?: JsonSchema;
   readonly minLength?: number;
   readonly minimum?: number;
@@ -47,6 +49,7 @@ export function configFields(schema: z.ZodObject): ConfigField[] {
 }
 
 function describeRule(json: JsonSchema): string {
+  if (json.rule !== undefined) return json.rule;
   if (json.enum !== undefined) return listNames(json.enum);
   switch (json.type) {
     case 'boolean':

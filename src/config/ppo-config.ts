@@ -33,7 +33,11 @@ export const ppoConfigShape = {
   stop: generationConfigSchema.shape.stop,
   samplesPerPrompt: count.default(1).describe('Responses to each prompt in a step'),
   rolloutPrecision: generationConfigSchema.shape.precision,
-  rolloutBatchSize: count.default(8).describe('Responses that are generated at once'),
+  rolloutBatchSize: count
+    .optional()
+    .describe(
+      'Responses that are generated at once; if not given 32, or as many as fit 1 GiB of keys and values',
+    ),
 
   batchSize: count.default(4).describe('Prompts in a step'),
   ppoEpochs: count.default(4).describe('Passes over the responses of a step'),
@@ -42,7 +46,16 @@ export const ppoConfigShape = {
     .describe('Responses of one optimiser step; all of a step if not given'),
   microBatchSize: count
     .optional()
-    .describe('Responses that run together; as many as fit 1024 tokens if not given'),
+    .describe('Responses that run together; as many as fit maxTokensAtOnce if not given'),
+  maxTokensAtOnce: count
+    .default(1024)
+    .describe('Tokens that run together in the update, at least one response'),
+  keepPasses: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether the first optimiser step takes over the passes that gave values and logprobs; if not given where all responses run together',
+    ),
   learningRate: rate.default(1e-5).describe('Learning rate of the policy'),
   valueLearningRate: rate.default(1e-4).describe('Learning rate of the value model'),
   schedule: z

@@ -8,8 +8,16 @@ import { trainingConfigShape } from './training-config.ts';
 
 const name = z.string().min(1);
 
-/** Where scores come from, and where the run goes. */
+/** Where scores come from, where the run goes, and what it may take. */
 export const runOwnShape = {
+  memory: z
+    .string()
+    .regex(/^\d+(\.\d+)? ?[kMG]B$/)
+    .optional()
+    .meta({ rule: 'a number with kB, MB or GB, such as 4GB' })
+    .describe(
+      'Most memory that the run may take, such as 4GB: rollout precision, texts and tokens at once and kept values give way until it fits',
+    ),
   output: name.optional().describe('Folder of the run, new or empty; runs/ppo-<time> if not given'),
   reward: z
     .array(name)

@@ -1,23 +1,17 @@
 /** What server and page of the dashboard tell each other. Only types: the page is built from them too. */
 
 import type { TokenRecord } from '../ppo-trainer/records.ts';
+import type { RunCommand } from '../run/run-control.ts';
+import type { LogRow } from '../run/run-log.ts';
+import type { RunState } from '../run/run-state.ts';
+
+export type { LogRow };
 
 export type RunKindName = 'ppo' | 'sft' | 'reward';
 
 /** `killed` where the process is gone without having said why; `paused` and `waiting` (for human
  *  scores) are states of a living one. */
-export type RunStatus =
-  | 'running'
-  | 'paused'
-  | 'waiting'
-  | 'killed'
-  | 'failed'
-  | 'completed'
-  | 'converged'
-  | 'collapsed'
-  | 'degraded'
-  | 'diverged'
-  | 'interrupted';
+export type RunStatus = RunState['status'] | 'killed';
 
 /** A run in the list. */
 export interface RunSummary {
@@ -55,14 +49,6 @@ export interface MetricColumns {
 
 /** A line of `evaluations.jsonl`: a report of the evaluator, or the numbers of a validation. */
 export type EvaluationRow = { readonly step: number } & Readonly<Record<string, unknown>>;
-
-/** A line of `log.jsonl`: warnings, checkpoints, starts and ends, in plain words. */
-export interface LogRow {
-  readonly time: string;
-  readonly step: number;
-  readonly type: 'start' | 'resume' | 'warning' | 'checkpoint' | 'control' | 'end';
-  readonly message: string;
-}
 
 /** A line of `samples.jsonl`, and its place in the file. */
 export interface SampleRow {
@@ -102,10 +88,8 @@ export interface SamplePage {
 /** A line of `tokens.jsonl`. */
 export type TokenColumns = TokenRecord;
 
-export const controlCommands = ['pause', 'resume', 'save', 'stop'] as const;
-
 /** Pause before the next step, go on, save a checkpoint after this step, end after this step. */
-export type ControlCommand = (typeof controlCommands)[number];
+export type ControlCommand = RunCommand;
 
 /** What a person is asked for. */
 export type LabelTaskKind = 'pair' | 'rating' | 'ranking';
@@ -169,6 +153,14 @@ export interface NewQueue {
   readonly limit?: number;
 }
 
+/** A queue that a model is filling. */
+export interface FillingQueue {
+  readonly name: string;
+  /** Prompts that have their responses. */
+  readonly done: number;
+  readonly total: number;
+}
+
 /** What the server sends without being asked (SSE, one JSON object each): something has changed, so
  *  that the page asks for what is new. `metrics` carries the new rows themselves. */
 export type DashboardEvent =
@@ -176,7 +168,9 @@ export type DashboardEvent =
   | { readonly type: 'metrics'; readonly run: string; readonly data: MetricColumns }
   /** The logs were cut, as a resumed run does: what the page holds is no longer true. */
   | { readonly type: 'reset'; readonly run: string }
-  | { readonly type: 'labels'; readonly queues: readonly LabelQueue[] };
+  | { readonly type: 'labels'; readonly queues: readonly LabelQueue[] }
+  /** How far a model is that fills a new queue; null when it has ended, well or not. */
+  | { readonly type: 'filling'; readonly queue: FillingQueue | null };
 
 /** Every refusal. */
 export interface ApiError {
@@ -191,7 +185,7 @@ export interface ApiError {
  * GET  api/runs/:id/log                     → LogRow[]
  * GET  api/runs/:id/samples?…SampleQuery    → SamplePage
  * GET  api/runs/:id/samples/:index/tokens   → TokenColumns
- * POST api/runs/:id/control {command}       → RunSummary
+ * POST api/runs/:id/control {command}       → 204; events tell what becomes of it
  * GET  api/labels                           → LabelQueue[]
  * POST api/labels NewQueue                  → LabelQueue
  * GET  api/labels/:id/next?labeller=        → LabelTask, or 204 where this labeller has done all
@@ -213,11 +207,12 @@ export interface DashboardSource {
 }
 
 export interface LiveSource {
-  /** Calls back on every event, and with `connected` as the stream comes and goes. */
+  /** Calls back on every event, and with `connected` as the stream comes and goes; returns what ends
+   *  that. */
   subscribe(
     onEvent: (event: DashboardEvent | { readonly type: 'connected' | 'lost' }) => void,
-  ): void;
-  control(run: string, command: ControlCommand): Promise<RunSummary>;
+  ): () => void;
+  control(run: string, command: ControlCommand): Promise<void>;
   queues(): Promise<readonly LabelQueue[]>;
   createQueue(queue: NewQueue): Promise<LabelQueue>;
   nextTask(queue: string, labeller: string): Promise<LabelTask | undefined>;

@@ -3,6 +3,7 @@ import { StreamingDecoder, type Tokenizer } from '../base-setup/tokenizer/index.
 import { randomStream } from '../engine/random/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
 import { Batch } from './batch.ts';
+import { chooseSlots } from './choose-slots.ts';
 import type { RolloutPrecision } from './decode-weights.ts';
 import { Decoder } from './decoder.ts';
 import { type GenerationOptions, resolveGenerationOptions } from './generation-options.ts';
@@ -16,8 +17,8 @@ export interface GeneratorOptions {
   readonly adapter?: LoraAdapter | undefined;
   /** `f32` by default. */
   readonly precision?: RolloutPrecision;
-  /** Texts that are generated at once; 8 by default. */
-  readonly batchSize?: number;
+  /** Texts that are generated at once; by default 32, or as many as fit 1 GiB of keys and values. */
+  readonly batchSize?: number | undefined;
 }
 
 /** A prompt as text, or as tokens that are taken as they are. */
@@ -29,12 +30,10 @@ export type Prompt = string | ArrayLike<number>;
  */
 export class Generator {
   private readonly options: GeneratorOptions;
-  private readonly batchSize: number;
   private decoder: Promise<Decoder> | undefined;
 
   constructor(options: GeneratorOptions) {
     this.options = options;
-    this.batchSize = options.batchSize ?? 8;
   }
 
   /** All texts, in the order of prompts and samples. */
@@ -61,12 +60,18 @@ export class Generator {
   ): AsyncGenerator<TokenEvent> {
     const { base, adapter, precision = 'f32' } = this.options;
     const waiting = this.plan(prompts, options);
+    const { config } = base.architecture;
+    const longest = Math.max(
+      ...waiting.map(({ parts }) => parts.promptTokens.length + parts.rules.maxTokens),
+    );
+    const { batchSize = chooseSlots(config, longest) } = this.options;
+    const slots = Math.min(batchSize, waiting.length);
     this.decoder ??= Decoder.create(base, { adapter, precision });
     const batch = new Batch(await this.decoder, {
-      slots: Math.min(this.batchSize, waiting.length),
+      slots,
       sampler: new Sampler(options),
       penalised: (options.repetitionPenalty ?? 1) !== 1,
-      cache: new KvCache(base.architecture.config, Math.min(this.batchSize, waiting.length)),
+      cache: new KvCache(config, slots),
     });
     while (waiting.length > 0 || batch.size > 0) {
       options.signal?.throwIfAborted();

@@ -9,8 +9,8 @@ import { SFTModel } from './sft-model.ts';
 export interface PolicyOptions extends RoleOptions {
   readonly tokenizer: Tokenizer;
   readonly precision?: RolloutPrecision;
-  /** Texts that are generated at once. */
-  readonly batchSize?: number;
+  /** Texts that are generated at once; chosen by `Generator` if not given. */
+  readonly batchSize?: number | undefined;
 }
 
 /** The model that PPO trains. */

@@ -3,7 +3,7 @@ import type { Tensor } from '../engine/runtime/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
 import { PackedBatch } from './decoder/packed-batch.ts';
 import { takeRows } from './decoder/take-rows.ts';
-import { groupByTokens, type TokenBatch } from './token-batch.ts';
+import { groupByTokens, sizesOf, type TokenBatch } from './token-batch.ts';
 
 export interface RoleOptions {
   readonly base: BaseModel;
@@ -32,7 +32,7 @@ export class RoleModel {
 
   /** Hidden states of all sequences, a group at a time. */
   protected async *runs(sequences: TokenBatch): AsyncGenerator<RoleRun> {
-    for (const { start, end } of groupByTokens(sequences)) {
+    for (const { start, end } of groupByTokens(sizesOf(sequences))) {
       const group = sequences.slice(start, end);
       const batch = new PackedBatch(group, { share: true });
       const hidden = await this.base.hiddenStates(batch, this.adapter);

@@ -1,3 +1,5 @@
+import { commonLength } from './decoder/share-rows.ts';
+
 /** Token ids of several sequences; they may differ in length. */
 export type TokenBatch = readonly ArrayLike<number>[];
 
@@ -25,24 +27,40 @@ export function realTokens(inputIds: TokenBatch, attentionMask?: TokenBatch): In
   });
 }
 
-/** Cuts a batch into groups that run together; keeps the order. */
+/** A sequence's tokens, and how many of them at its beginning the one before it has too. */
+interface SequenceSize {
+  readonly length: number;
+  readonly shared?: number;
+}
+
+/** Cuts a batch into groups that run together; keeps the order.
+ *  @example 600, 600 of which 500 shared, 600 at most 1024 at once  →  0 to 2, 2 to 3 */
 export function groupByTokens(
-  sequences: readonly { readonly length: number }[],
+  sequences: readonly SequenceSize[],
   tokensAtOnce = TOKENS_AT_ONCE,
 ): { start: number; end: number }[] {
   const groups: { start: number; end: number }[] = [];
   let tokens = 0;
-  sequences.forEach(({ length }, i) => {
+  sequences.forEach(({ length, shared = 0 }, i) => {
     const group = groups.at(-1);
-    if (group === undefined || tokens + length > tokensAtOnce) {
+    const own = length - shared;
+    if (group === undefined || tokens + own > tokensAtOnce) {
       groups.push({ start: i, end: i + 1 });
       tokens = length;
     } else {
       group.end = i + 1;
-      tokens += length;
+      tokens += own;
     }
   });
   return groups;
+}
+
+/** Sizes of sequences of which neighbours may begin alike. */
+export function sizesOf(sequences: TokenBatch): SequenceSize[] {
+  return sequences.map((sequence, i) => ({
+    length: sequence.length,
+    shared: i === 0 ? 0 : commonLength(sequence, sequences[i - 1]!),
+  }));
 }
 
 /** Cuts one array into pieces of the given lengths; nothing is copied. */

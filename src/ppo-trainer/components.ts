@@ -76,6 +76,8 @@ export function makeComponents(
   const { temperature, klEstimator } = config;
   const sources = rewardSources(options, rewardModel);
   const rewardComputer = new RewardComputer({ config, sources });
+  const modelTrainer = new ModelTrainer({ config, policy, value });
+  const first = modelTrainer.firstPasses();
   const made: Components = {
     config,
     model,
@@ -84,16 +86,16 @@ export function makeComponents(
     value,
     attributor: new TokenAttributor({
       reference,
-      policy,
+      policy: first.logprobs,
       recomputeLogprobs: precision === 'int8',
       temperature,
       klEstimator,
     }),
     rewardComputer,
-    valueAdder: new ValueAdder(value),
+    valueAdder: first.values ?? new ValueAdder(value),
     advantageComputer: new AdvantageComputer(config),
     buffer: new ExperienceBuffer({ seed: config.seed }),
-    modelTrainer: new ModelTrainer({ config, policy, value }),
+    modelTrainer,
     makeEvaluator: (training) =>
       new Evaluator({
         config: { ...config, ...training },

@@ -43,6 +43,8 @@ export type TrainEvent =
       readonly folder: string;
       readonly isBest: boolean;
     }
+  /** How the run fits into the memory that it may take. */
+  | { readonly type: 'plan'; readonly step: number; readonly message: string }
   | { readonly type: 'warning'; readonly step: number; readonly message: string }
   /** The run has paused, waits for people, or goes on after either. */
   | {

@@ -53,5 +53,6 @@ export async function ppoStep(
     throw error;
   } finally {
     buffer.clear();
+    components.modelTrainer.forgetPasses();
   }
 }

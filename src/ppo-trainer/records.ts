@@ -34,6 +34,8 @@ export interface TokenRecord {
   readonly texts: readonly string[];
   /** log π_old */
   readonly logprobs: readonly number[];
+  /** log π_drawn, where tokens were drawn otherwise than by π_old: 8 bits, filters. */
+  readonly samplingLogprobs?: readonly number[];
   /** log π_ref */
   readonly refLogprobs: readonly number[];
   /** KL_t */

@@ -85,6 +85,9 @@ function columnsOf({ experience, details }: PPOStepResult, sequence: number) {
     values: cut(experience.values, stepOffsets),
     advantages: cut(experience.advantages, offsets),
     returns: cut(experience.returns, stepOffsets),
+    ...(experience.samplingLogprobs && {
+      samplingLogprobs: cut(experience.samplingLogprobs, offsets),
+    }),
     ratios: Array.from({ length }, (_, t) => (ratios === undefined ? null : round(ratios[t]!))),
   };
 }

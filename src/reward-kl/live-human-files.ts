@@ -1,6 +1,6 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { JsonlTail } from '../base-setup/jsonl-tail.ts';
 
 /** A response that a run wants people to score. */
 const humanRequestSchema = z.object({
@@ -55,49 +55,36 @@ export class GrowingFile<T> {
   private readonly path: string;
   private readonly schema: z.ZodType<T>;
   private readonly what: string;
-  private size = 0;
-  private line = 0;
-  /** A line that does not end yet. */
-  private rest: Buffer = Buffer.alloc(0);
+  private readonly tail: JsonlTail;
+  private records: T[] = [];
+  private faults: string[] = [];
 
   constructor(path: string, { schema, what }: { schema: z.ZodType<T>; what: string }) {
     this.path = path;
     this.schema = schema;
     this.what = what;
+    // What was taken stays taken, also where the file begins anew.
+    this.tail = new JsonlTail(path, {
+      add: (bytes) => this.add(bytes.toString()),
+      clear: () => {},
+    });
   }
 
   /** What has come since the last call. A line without its end is left for the next. */
   async read(): Promise<Lines<T>> {
-    const bytes = Buffer.concat([this.rest, await this.readNew()]);
-    const end = bytes.lastIndexOf('\n') + 1;
-    this.rest = bytes.subarray(end);
-    const records: T[] = [];
-    const faults: string[] = [];
-    for (const text of bytes.toString('utf8', 0, end).split('\n').slice(0, -1)) {
-      this.line++;
-      if (text.trim() === '') continue;
-      const record = this.parse(text);
-      if (record !== undefined) records.push(record);
-      else faults.push(this.describe(text));
-    }
+    await this.tail.update();
+    const { records, faults } = this;
+    this.records = [];
+    this.faults = [];
     return { records, faults };
   }
 
-  private async readNew(): Promise<Buffer> {
-    const file = await open(this.path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
-    if (file === undefined) return Buffer.alloc(0);
-    try {
-      const { size } = await file.stat();
-      const bytes = Buffer.alloc(Math.max(0, size - this.size));
-      const { bytesRead } = await file.read(bytes, 0, bytes.length, this.size);
-      this.size += bytesRead;
-      return bytes.subarray(0, bytesRead);
-    } finally {
-      await file.close();
-    }
+  private add(text: string): boolean {
+    if (text.trim() === '') return true;
+    const record = this.parse(text);
+    if (record !== undefined) this.records.push(record);
+    else this.faults.push(this.describe(text));
+    return record !== undefined;
   }
 
   private parse(text: string): T | undefined {
@@ -109,6 +96,6 @@ export class GrowingFile<T> {
   }
 
   private describe(text: string): string {
-    return `Passing over ${this.path} line ${this.line}: it must be ${this.what}, got ${JSON.stringify(text.slice(0, 40))}`;
+    return `Passing over ${this.path} line ${this.tail.lines}: it must be ${this.what}, got ${JSON.stringify(text.slice(0, 40))}`;
   }
 }

@@ -1,5 +1,5 @@
 import type { RewardModel } from '../models/reward-model.ts';
-import { groupByTokens } from '../models/token-batch.ts';
+import { groupByTokens, sizesOf } from '../models/token-batch.ts';
 import { checkScores } from './check-scores.ts';
 import type { RewardSample, RewardSource, Score, ScoreContext } from './reward-source.ts';
 
@@ -29,7 +29,7 @@ export class RewardModelSource implements RewardSource {
       return whole;
     });
     const scores: Score[] = [];
-    for (const { start, end } of groupByTokens(sequences)) {
+    for (const { start, end } of groupByTokens(sizesOf(sequences))) {
       signal.throwIfAborted();
       const group = await this.model.forward(sequences.slice(start, end));
       const asked = { name: this.name, samples: samples.slice(start, end), first: start };

@@ -47,7 +47,7 @@ export class MetricSink {
       this.sync();
       const best = event.isBest ? ', the best so far' : '';
       run.log({ type, step, message: `Saved a checkpoint after step ${step}${best}` });
-    } else if (type === 'warning' || type === 'control') {
+    } else if (type === 'plan' || type === 'warning' || type === 'control') {
       // What is said before a resumed run goes on has step 0.
       run.log({ type, step: Math.max(step, run.state.step), message: event.message });
     } else if (type === 'run-end') {

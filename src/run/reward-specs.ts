@@ -76,11 +76,16 @@ export async function loadRewards(
   return { rewards: limited.length > 0 ? limited : undefined, rewardModel, live };
 }
 
+/** Whether people alone give the scores while a run waits: then nothing can be evaluated. */
+export function asksPeopleAlone({ reward }: Pick<RunConfig, 'reward'>): boolean {
+  return reward.every((text) => parseRewardSpec(text).kind === 'live');
+}
+
 /** The same config without the reward that people give while a run waits: nobody is asked to score
  *  evaluations. */
 export function leaveOutPeople<C extends Pick<RunConfig, 'reward'>>(config: C): C {
+  if (asksPeopleAlone(config)) throw describeNobody();
   const reward = config.reward.filter((text) => parseRewardSpec(text).kind !== 'live');
-  if (reward.length === 0) throw describeNobody();
   return { ...config, reward };
 }
 

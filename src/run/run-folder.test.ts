@@ -1,11 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, expectTypeOf, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import type { LogRow as DashboardRow } from '../dashboard/api.ts';
 import { version } from '../version.ts';
 import { RunFolder, readRunConfig } from './run-folder.ts';
-import type { LogRow } from './run-log.ts';
 import { readRunState } from './run-state.ts';
 
 const options = { config: { seed: 1, gamma: 0.99 }, keepCheckpoints: 2 };
@@ -118,10 +116,6 @@ describe('A living run', () => {
     expect(() => run.update({ step: 1 })).toThrow('Cannot write');
     expect(await readRunState(path)).not.toHaveProperty('phase');
     run.close();
-  });
-
-  test('has a log with the rows of the dashboard', () => {
-    expectTypeOf<LogRow>().toEqualTypeOf<DashboardRow>();
   });
 });
 

@@ -4,7 +4,7 @@ import { JsonlWriter } from './jsonl-writer.ts';
 export interface LogRow {
   readonly time: string;
   readonly step: number;
-  readonly type: 'start' | 'resume' | 'warning' | 'checkpoint' | 'control' | 'end';
+  readonly type: 'start' | 'resume' | 'plan' | 'warning' | 'checkpoint' | 'control' | 'end';
   readonly message: string;
 }
 

@@ -3,20 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJsonObject } from '../base-setup/parse-json-object.ts';
-import type { StopReason } from '../ppo-trainer/records.ts';
+import { stopReasons } from '../ppo-trainer/records.ts';
 import { explainSystemError } from './system-error.ts';
 
 /** The file that makes a folder a run's. */
 export const stateName = 'run.json';
 
-const ends = [
-  'completed',
-  'converged',
-  'collapsed',
-  'degraded',
-  'diverged',
-  'interrupted',
-] as const satisfies readonly StopReason[];
+/** What a run can be at, as its own process writes it down. */
+export const runStatuses = ['running', 'paused', 'waiting', 'failed', ...stopReasons] as const;
 
 const runStateSchema = z.object({
   /** Of this package. */
@@ -30,7 +24,7 @@ const runStateSchema = z.object({
   step: z.int().min(0),
   totalSteps: z.int().min(0).optional(),
   /** `running`, `paused` or `waiting` (for people) also where the process was killed; its pid tells. */
-  status: z.enum(['running', 'paused', 'waiting', 'failed', ...ends]),
+  status: z.enum(runStatuses),
   /** Why the run ended, or what it waits for, in one sentence. */
   message: z.string().optional(),
   /** What a living run is at. */

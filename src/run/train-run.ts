@@ -14,6 +14,7 @@ import type { TrainEvent } from '../ppo-trainer/events.ts';
 import { PPOTrainer, type TrainingResults } from '../ppo-trainer/ppo-trainer.ts';
 import { type BestCheckpoint, findBestCheckpoint } from './best-checkpoint.ts';
 import { findPolicy } from './evaluate-policy.ts';
+import { describeFit, fitMemory } from './fit-memory.ts';
 import { evaluationWithoutPeople, type HumanEvaluation } from './human-evaluation.ts';
 import { humanFolder } from './human-scores.ts';
 import { describeDropped, loadRunPrompts } from './load-run-prompts.ts';
@@ -103,6 +104,8 @@ interface Parts {
   readonly prompts: PromptDataset;
   readonly live: RunRewards['live'];
   readonly evaluation: HumanEvaluation | undefined;
+  /** How the run fits into its memory, where that is limited. */
+  readonly plan: string | undefined;
 }
 
 async function prepare(config: CompleteConfig, context: TrainRunOptions): Promise<Parts> {
@@ -117,17 +120,20 @@ async function prepare(config: CompleteConfig, context: TrainRunOptions): Promis
   const opened = { model, modules, humanFolder: humanFolder(config.output) };
   const { live, ...rewards } = await loadRewards(config, opened);
   const evaluation = evaluationWithoutPeople({ live, ...rewards });
-  const { adapter, ...ppo } = pick(config, ppoConfigShape);
+  const fitted = fitMemory(config, { architecture: base.architecture, prompts });
+  const { adapter, ...ppo } = pick(fitted.config, ppoConfigShape);
   const start = adapter === undefined ? {} : { adapter: await findPolicy(adapter) };
   const parts = { model, ...rewards, replace: evaluation?.replace };
-  return { trainer: new PPOTrainer({ ...ppo, ...start }, parts), prompts, live, evaluation };
+  const trainer = new PPOTrainer({ ...ppo, ...start }, parts);
+  const plan = config.memory === undefined ? undefined : describeFit(fitted);
+  return { trainer, prompts, live, evaluation, plan };
 }
 
 async function train(
   config: CompleteConfig,
   parts: TrainRunOptions & Parts & { readonly run: RunFolder },
 ): Promise<TrainRunResult> {
-  const { trainer, prompts, run, signal, onEvent, live, evaluation } = parts;
+  const { trainer, prompts, run, signal, onEvent, live, evaluation, plan } = parts;
   const sink = new MetricSink(run);
   const emit = async (event: TrainEvent) => {
     sink.handle(event);
@@ -140,6 +146,7 @@ async function train(
     warn: (message) => emit({ type: 'warning', step: run.state.step, message }),
   });
   try {
+    if (plan !== undefined) await emit({ type: 'plan', step: 0, message: plan });
     for (const message of warningsOf(parts)) await emit({ type: 'warning', step: 0, message });
     const results = await trainer.train(prompts.train, {
       ...pick(config, trainingConfigShape),

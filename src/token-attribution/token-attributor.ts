@@ -9,7 +9,7 @@ export interface TokenAttributorOptions {
   /** The model that the policy is held near: the base without an adapter. */
   readonly reference: SFTModel;
   /** The model that made the texts; needed where its logprobs are computed again. */
-  readonly policy?: SFTModel | undefined;
+  readonly policy?: Pick<SFTModel, 'logprobs'> | undefined;
   /** Computes log π_old with `policy` itself, since a generator of 8 bits gives another's; false by default. */
   readonly recomputeLogprobs?: boolean;
   /** What the texts were generated at; 1 by default. */
@@ -22,7 +22,7 @@ export interface TokenAttributorOptions {
 export class TokenAttributor {
   private readonly reference: SFTModel;
   /** Set where logprobs are computed again. */
-  private readonly policy: SFTModel | undefined;
+  private readonly policy: Pick<SFTModel, 'logprobs'> | undefined;
   private readonly temperature: number;
   private readonly klEstimator: KlEstimator;
 
@@ -88,7 +88,10 @@ export class TokenAttributor {
     );
   }
 
-  private logprobsOf(model: SFTModel, texts: readonly GeneratedText[]): Promise<ResponseLogprobs> {
+  private logprobsOf(
+    model: Pick<SFTModel, 'logprobs'>,
+    texts: readonly GeneratedText[],
+  ): Promise<ResponseLogprobs> {
     return model.logprobs(
       texts.map(({ promptTokens }) => promptTokens),
       texts.map(({ tokens }) => tokens),

@@ -1,10 +1,11 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { compile, type Tensor, tensor } from '../engine/runtime/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
+import { selectSequences } from '../experience-buffer/select-sequences.ts';
 import { logprobsGraph, scalarGraph } from '../models/decoder/head-graph.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
 import { layerGraph, type PolicyModel, type ValueModel } from '../models/index.ts';
-import { microBatches } from './micro-batches.ts';
+import { type MicroBatchOptions, microBatches } from './micro-batches.ts';
 import { packSequences } from './pack-sequences.ts';
 import { stateRows } from './response-rows.ts';
 
@@ -15,7 +16,7 @@ export class NonFiniteError extends Error {
 
 interface Suspects {
   readonly batch: Experience;
-  readonly config: Pick<PPOConfig, 'temperature' | 'microBatchSize'>;
+  readonly config: Pick<PPOConfig, 'temperature'> & MicroBatchOptions;
   readonly policy: PolicyModel;
   readonly value?: ValueModel | undefined;
 }
@@ -46,7 +47,8 @@ function findColumn({ sequences: _, ...columns }: Experience): string | undefine
 
 /** Runs both models again, looking at every value. */
 async function findOp({ batch, config, policy, value }: Suspects): Promise<string> {
-  for (const part of microBatches(batch, config.microBatchSize)) {
+  for (const indices of microBatches(batch, config)) {
+    const part = selectSequences(batch, indices);
     for (const [name, role] of Object.entries({ policy, value })) {
       if (role === undefined) continue;
       try {

@@ -116,7 +116,8 @@ export class LayerPasses {
   private compile(pass: 'forward' | 'backward', form: LayerForm) {
     const { base, adapter, save } = this.options;
     const key = `layer ${pass} ${save} ${JSON.stringify([form, adapter?.config])}`;
-    return base.compile(key, () => this.gradGraphs(form)[pass]);
+    const options = { arena: pass === 'backward' };
+    return base.compile(key, () => this.gradGraphs(form)[pass], options);
   }
 
   private gradGraphs(form: LayerForm): GradGraphs {

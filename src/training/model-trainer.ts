@@ -2,13 +2,14 @@ import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
+import { selectSequences } from '../experience-buffer/select-sequences.ts';
 import type { PolicyModel, ValueModel } from '../models/index.ts';
-import { joinFloats } from '../token-attribution/join-columns.ts';
 import { expectFinite } from './expect-finite.ts';
+import { FirstLogprobs, FirstValues } from './first-passes.ts';
 import { microBatches } from './micro-batches.ts';
 import { PolicyLoss } from './policy-loss.ts';
-import { addSums, policyMetrics } from './policy-loss-sums.ts';
-import { PolicyPass, type PolicyRun } from './policy-pass.ts';
+import { addSums, type PolicySums, policyMetrics } from './policy-loss-sums.ts';
+import { PolicyPass } from './policy-pass.ts';
 import { HEAD, RoleOptimizer } from './role-optimizer.ts';
 import { countSteps } from './step-counts.ts';
 import { ValueLoss } from './value-loss.ts';
@@ -65,6 +66,21 @@ export class ModelTrainer {
     );
   }
 
+  /** Gives log π_old and V_old of a step, by passes that its first optimiser step takes over. */
+  firstPasses(): { readonly logprobs: FirstLogprobs; readonly values: FirstValues | undefined } {
+    const { config, policy, value } = this.options;
+    return {
+      logprobs: new FirstLogprobs(this.policyPass, { config, policy }),
+      values: this.valuePass && new FirstValues(this.valuePass, { config, value: value! }),
+    };
+  }
+
+  /** Lets go of passes that no optimiser step took over; to be called when the weights change. */
+  forgetPasses(): void {
+    this.policyPass.forget();
+    this.valuePass?.forget();
+  }
+
   /** Tells the schedules how many optimiser steps the run makes. */
   plan(totalSteps: number): void {
     this.policyOptimizer.plan(totalSteps);
@@ -84,16 +100,22 @@ export class ModelTrainer {
     const { config } = this.options;
     const counts = countSteps(batch);
     const { policyOptimizer, valueOptimizer } = this;
-    const policyRuns: PolicyRun[] = [];
+    const policySums: PolicySums[] = [];
     const valueSums: ValueSums[] = [];
-    for (const part of microBatches(batch, config.microBatchSize)) {
+    const ratios = new Float32Array(batch.tokens.length);
+    for (const indices of microBatches(batch, config)) {
+      const part = selectSequences(batch, indices);
+      // First the one whose pass is kept more often, which sets its memory free.
+      if (this.valuePass !== undefined && valueOptimizer !== undefined) {
+        valueSums.push(await this.valuePass.run(part, { counts, optimizer: valueOptimizer }));
+      }
       const given = { counts, klCoef, optimizer: policyOptimizer };
-      policyRuns.push(await this.policyPass.run(part, given));
-      if (this.valuePass === undefined || valueOptimizer === undefined) continue;
-      valueSums.push(await this.valuePass.run(part, { counts, optimizer: valueOptimizer }));
+      const run = await this.policyPass.run(part, given);
+      policySums.push(run.sums);
+      putSequences(ratios, { batch, indices, values: run.ratios });
     }
     const metrics = {
-      ...policyMetrics(policyRuns.map(({ sums }) => sums).reduce(addSums), counts.tokenCount),
+      ...policyMetrics(policySums.reduce(addSums), counts.tokenCount),
       'policy/grad_norm': policyOptimizer.gradientNorm(),
       ...(valueOptimizer && {
         ...valueMetrics(valueSums.reduce(addSums), counts.stepCount),
@@ -107,7 +129,7 @@ export class ModelTrainer {
       valueLoss: metrics['loss/value_avg'] ?? Number.NaN,
       metrics,
       stopped,
-      ratios: joinFloats(policyRuns.map(({ ratios }) => ratios)),
+      ratios,
     };
   }
 
@@ -121,8 +143,23 @@ export class ModelTrainer {
       await expectFinite(metrics, { batch, ...this.options });
       if (!stopped) for (const optimizer of optimizers) optimizer?.step();
     } finally {
+      this.forgetPasses();
       for (const optimizer of optimizers) optimizer?.reset();
     }
+  }
+}
+
+/** Puts columns of some sequences into the whole batch's. */
+function putSequences(
+  column: Float32Array,
+  given: { batch: Experience; indices: readonly number[]; values: Float32Array },
+): void {
+  const { offsets } = given.batch;
+  let from = 0;
+  for (const i of given.indices) {
+    const length = offsets[i + 1]! - offsets[i]!;
+    column.set(given.values.subarray(from, from + length), offsets[i]!);
+    from += length;
   }
 }
 

@@ -1,13 +1,13 @@
 import { PackedBatch } from '../models/index.ts';
-import type { Rollout } from '../token-attribution/rollout.ts';
+import type { Responses } from './responses.ts';
 
-/** The sequences of a rollout for one run; a prompt of several responses stands once. */
-export function packSequences(rollout: Rollout): PackedBatch {
-  return new PackedBatch(wholeSequences(rollout), { share: true });
+/** Prompts with their responses for one run; a prompt of several responses stands once. */
+export function packSequences(responses: Responses): PackedBatch {
+  return new PackedBatch(wholeSequences(responses), { share: true });
 }
 
 /** Prompt and response tokens of each sequence, one after the other. */
-function wholeSequences({ sequences, offsets, tokens }: Rollout): Int32Array[] {
+function wholeSequences({ sequences, offsets, tokens }: Responses): Int32Array[] {
   return sequences.map(({ promptTokens }, i) => {
     const response = tokens.subarray(offsets[i]!, offsets[i + 1]!);
     const whole = new Int32Array(promptTokens.length + response.length);

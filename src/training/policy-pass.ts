@@ -1,14 +1,16 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
-import type { PolicyModel } from '../models/index.ts';
-import { LayerPasses } from './layer-passes.ts';
+import type { PackedBatch, PolicyModel } from '../models/index.ts';
+import { KeptPasses } from './kept-passes.ts';
+import { LayerPasses, type Tape } from './layer-passes.ts';
 import { packSequences } from './pack-sequences.ts';
-import { runPolicyHead } from './policy-head.ts';
+import { type PolicyRows, runPolicyHead } from './policy-head.ts';
 import type { PolicyLoss } from './policy-loss.ts';
 import { policyRatio } from './policy-loss-clip.ts';
 import type { PolicySums } from './policy-loss-sums.ts';
 import { putRows, stateRows } from './response-rows.ts';
+import type { Responses } from './responses.ts';
 import type { RoleOptimizer } from './role-optimizer.ts';
 import { rolloutWeights } from './rollout-weights.ts';
 import type { StepCounts } from './step-counts.ts';
@@ -29,10 +31,16 @@ export interface PolicyRun {
   readonly ratios: Float32Array;
 }
 
+interface PolicyForward {
+  readonly tape: Tape;
+  readonly head: PolicyRows;
+}
+
 /** Forward, loss and backward of the policy over micro-batches. */
 export class PolicyPass {
   private readonly options: PolicyPassOptions;
   private readonly layers: LayerPasses;
+  private readonly kept = new KeptPasses<PolicyForward>();
 
   constructor(options: PolicyPassOptions) {
     const { base, adapter } = options.policy;
@@ -41,23 +49,29 @@ export class PolicyPass {
     this.layers = new LayerPasses({ base, adapter, save: options.config.saveActivations });
   }
 
+  /** log π and entropies of some responses; the pass is kept for `run` until `forget`. */
+  async logprobs(part: Responses): Promise<Pick<PolicyRows, 'logprobs' | 'entropies'>> {
+    const batch = packSequences(part);
+    const pass = await this.forward(batch, part);
+    this.kept.keep(batch, pass);
+    return pass.head;
+  }
+
+  /** To be called when the policy changes. */
+  forget(): void {
+    this.kept.clear();
+  }
+
   /** Adds the gradients of one micro-batch to the optimiser; counts are of the whole optimiser step. */
   async run(
     part: Experience,
     { counts, klCoef, optimizer }: { counts: StepCounts; klCoef: number; optimizer: RoleOptimizer },
   ): Promise<PolicyRun> {
-    const { policy, loss, config } = this.options;
+    const { loss, config } = this.options;
     const batch = packSequences(part);
-    const tape = await this.layers.forward(batch);
-    const { sequences, offsets, tokens } = part;
-    const rows = stateRows(batch, { sequences, stepOffsets: offsets });
-    const head = await runPolicyHead(
-      policy.base,
-      { hidden: takeRows(tape.hidden, rows), tokens },
-      { temperature: config.temperature, withEntropy: config.entropyCoef > 0 },
-    );
+    const { tape, head } = this.kept.take(batch) ?? (await this.forward(batch, part));
     const { dLogprobs, dEntropies, sums } = loss.evaluate({
-      offsets,
+      offsets: part.offsets,
       newLogprobs: head.logprobs,
       oldLogprobs: part.logprobs,
       refLogprobs: part.refLogprobs,
@@ -67,10 +81,26 @@ export class PolicyPass {
       klCoef,
       ...counts,
     });
+    const rows = rowsOf(batch, part);
     const dHidden = putRows(head.pullBack(dLogprobs, dEntropies), rows, tape.hidden.shape[0]!);
     await this.layers.backward(tape, dHidden, optimizer.add);
     return { sums, ratios: ratiosOf(head.logprobs, part.logprobs) };
   }
+
+  private async forward(batch: PackedBatch, part: Responses): Promise<PolicyForward> {
+    const { policy, config } = this.options;
+    const tape = await this.layers.forward(batch);
+    const head = await runPolicyHead(
+      policy.base,
+      { hidden: takeRows(tape.hidden, rowsOf(batch, part)), tokens: part.tokens },
+      { temperature: config.temperature, withEntropy: config.entropyCoef > 0 },
+    );
+    return { tape, head };
+  }
+}
+
+function rowsOf(batch: PackedBatch, { sequences, offsets }: Responses): Int32Array {
+  return stateRows(batch, { sequences, stepOffsets: offsets });
 }
 
 function ratiosOf(newLogprobs: Float32Array, oldLogprobs: Float32Array): Float32Array {

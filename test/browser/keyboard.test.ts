@@ -24,13 +24,16 @@ describeInBrowser('the dashboard without a mouse', (browser) => {
     await untilCharts(page);
     await walkOverview(page);
     await press(page, 'g', 's');
+    await expectArrival(page, 'Samples');
     await walkSamples(page);
+    await expectArrival(page, 'Tokens');
     await walkTokens(page);
     await press(page, 'g', 'l');
     await rankResponses(page);
     const [row] = readAnswerRows(queue);
     expect(row).toMatchObject({ labeller: 'Ada', answer: { kind: 'ranking' } });
     await press(page, 'g', 'o');
+    await expectArrival(page, 'Overview');
     await untilCharts(page);
     expect(errors).toEqual([]);
   });
@@ -38,6 +41,13 @@ describeInBrowser('the dashboard without a mouse', (browser) => {
 
 async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key);
+}
+
+/** The focus is at the start of a page, so that Tab goes on from there. */
+async function expectArrival(page: Page, name: string): Promise<void> {
+  const focus = () =>
+    page.evaluate('document.activeElement.matches("main") && document.activeElement.ariaLabel');
+  await expect.poll(focus).toBe(name);
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });

@@ -26,9 +26,9 @@ describeInBrowser('the Label page in the browser', (browser) => {
       ...{ output: at('runs', 'first'), saveInterval: 0, ...course },
     });
   });
-  const open = async (runs: string) => {
+  const open = async (...runs: string[]) => {
     const { url, errors } = await startTestDashboard({
-      ...{ folders: [at(runs)], page: undefined, labels: at(runs, 'labels') },
+      ...{ folders: [at(...runs)], page: undefined, labels: at(...runs, 'labels') },
     });
     const page = await browser.open();
     await page.goto(`${url}#/label`);
@@ -81,6 +81,28 @@ describeInBrowser('the Label page in the browser', (browser) => {
     });
     expect(result).toMatchObject({ items: { unit: 'pairs', train: 10 } });
     expect(result.steps).toBeGreaterThan(1);
+    expect(errors).toEqual([]);
+  });
+
+  test('a queue that a model fills shows how far it is', async () => {
+    const { page, errors } = await open();
+    await page.getByLabel('Your name').fill('Ada');
+    await page.keyboard.press('Enter');
+    await page.getByText('New queue').click();
+    await page.getByLabel('Fresh generations of a model').check();
+    await page.getByLabel('Model: a folder').fill(at('model'));
+    await page.getByLabel('File with prompts').fill(at('prompts.jsonl'));
+    await page.getByLabel('Longest response').fill('6');
+    await page.getByLabel('Name of the queue').fill('fresh');
+    // A tiny model is soon done.
+    await page.evaluate(`window.told = new Set(); new MutationObserver(() => {
+      window.told.add(document.querySelector('.label-filling')?.textContent ?? 'nothing');
+    }).observe(document.body, { childList: true, subtree: true, characterData: true });`);
+    await page.getByRole('button', { name: 'Make the queue' }).click();
+    await page.getByText(/^Made fresh with \d+ tasks/).waitFor();
+    const told = await page.evaluate<string[]>('[...window.told]');
+    expect(told).toContain('A model fills fresh: 0 of 12 prompts answered');
+    await page.locator('.label-filling').waitFor({ state: 'detached' });
     expect(errors).toEqual([]);
   });
 

@@ -69,7 +69,7 @@ describeInBrowser('the dashboard in the browser', (browser) => {
       .poll(differing, patience)
       .toEqual(['learningRate (differs)0.000010.00003', 'loraR (differs)not set4']);
     await config.getByLabel('Only differences').check();
-    expect(await config.locator('tbody tr').count()).toBe(2);
+    await expect.poll(() => config.locator('tbody tr').count(), patience).toBe(2);
     const ground = (row: string) =>
       config
         .locator(row)
@@ -84,7 +84,92 @@ describeInBrowser('the dashboard in the browser', (browser) => {
     await config.getByLabel('Only differences').uncheck();
     expect(await ground('tbody tr:not(.differs)')).not.toBe(highlighted);
   });
+
+  test('has an address that shows the same runs and steps to whoever opens it', async () => {
+    const folder = makeTempFolder();
+    writeFakeRun(join(folder, 'a'), { steps: 100, startedAt: '2026-01-31T13:00:00.000Z' });
+    writeFakeRun(join(folder, 'b'), { steps: 80 });
+    const { url } = await startTestDashboard({
+      ...{ folders: [folder], page: undefined, labels: join(folder, 'labels') },
+    });
+    const page = await browser.open();
+    await page.goto(url);
+    await untilCharts(page);
+    await page.getByLabel('Draw b').check();
+    const slider = page.getByRole('slider', { name: 'Reward: step', exact: true });
+    await slider.focus();
+    await page.keyboard.press('+');
+    const zoom = page.getByRole('button', { name: 'Reset zoom' });
+    await zoom.waitFor();
+    // The part around the cursor, which stands at the end: of 100 steps the half.
+    await expect.poll(() => page.url(), patience).toMatch(/#\/runs\/\w+\?with=\w+&zoom=50,100$/);
+
+    const other = await browser.open();
+    await other.goto(page.url());
+    await untilCharts(other);
+    await other.getByRole('button', { name: 'Reset zoom' }).waitFor();
+    expect(await other.getByLabel('Draw b').isChecked()).toBe(true);
+    await slider.blur();
+    await expect
+      .poll(() => pictureOf(other, 'Reward'), patience)
+      .toBe(await pictureOf(page, 'Reward'));
+
+    await page.getByRole('link', { name: 'Samples' }).click();
+    await page.getByRole('grid', { name: 'Samples' }).waitFor();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await zoom.waitFor();
+    await zoom.click();
+    await expect.poll(() => page.url(), patience).toMatch(/\?with=\w+$/);
+  });
+
+  test('draws charts as they come into view, with all that happened meanwhile', async () => {
+    const folder = makeTempFolder();
+    const run = join(folder, 'a');
+    writeFakeRun(run, { status: 'running', steps: 10 });
+    const { url } = await startTestDashboard({
+      ...{ folders: [folder], page: undefined, labels: join(folder, 'labels') },
+    });
+    const page = await browser.open({ viewport: { width: 1280, height: 400 } });
+    await page.goto(url);
+    await untilCharts(page);
+    const [near, far] = ['Reward', 'Speed'];
+    await expect.poll(() => pictureOf(page, far), patience).toBeTruthy();
+    const before = { near: await pictureOf(page, near), far: await pictureOf(page, far) };
+    appendFakeRows(join(run, 'metrics.jsonl'), [fakeMetrics(11), fakeMetrics(12)]);
+    const lastStep = async () => Object.values(await readLegend(page, far))[0]?.step;
+    await expect.poll(lastStep, patience).toBe(12);
+    await expect.poll(() => pictureOf(page, near), patience).not.toBe(before.near);
+    expect(await pictureOf(page, far)).toBe(before.far);
+    await page.getByRole('figure', { name: far }).scrollIntoViewIfNeeded();
+    await expect.poll(() => pictureOf(page, far), patience).not.toBe(before.far);
+  });
+
+  test('draws the times of phases on top of each other', async () => {
+    const folder = makeTempFolder();
+    writeFakeRun(join(folder, 'a'), { steps: 30 });
+    const { url } = await startTestDashboard({
+      ...{ folders: [folder], page: undefined, labels: join(folder, 'labels') },
+    });
+    const page = await browser.open();
+    await page.goto(url);
+    await untilCharts(page);
+    const figure = page.getByRole('figure', { name: 'Time by phase' });
+    await figure.scrollIntoViewIfNeeded();
+    // The phases fill the ground from the axis up to their sum, 2 s of a step, each in its colour.
+    const fills = await figure.locator('canvas').evaluate((canvas) => {
+      const { width, height } = canvas;
+      const { data } = canvas.getContext('2d').getImageData(width >> 1, 0, 1, height);
+      const rows = Array.from({ length: height }, (_, y) => [...data.slice(4 * y, 4 * y + 4)]);
+      return new Set(rows.filter(([, , , a]) => a! > 60 && a! < 90).map(String)).size;
+    });
+    expect(fills).toBe(3);
+  });
 });
+
+function pictureOf(page: Page, chart: string): Promise<string> {
+  const figure = page.getByRole('figure', { name: chart, exact: true });
+  return figure.locator('canvas').evaluate((canvas) => canvas.toDataURL());
+}
 
 /** Whether the canvas of a chart has the colours of the first and of the second run. */
 function countColours(page: Page, chart: string): Promise<boolean[]> {

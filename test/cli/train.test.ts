@@ -65,6 +65,41 @@ describe('proximal train', () => {
   });
 });
 
+describe('proximal train --memory', () => {
+  const limited = (limit: string, ...args: string[]) =>
+    train('--output', at('limited'), '--memory', limit, ...args);
+
+  test('is planned and said before anything is trained', async () => {
+    const { status, stdout } = await limited('1GB', '--dry-run');
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/ Fits 1GB with about 0\.2 GB: generates \d+ texts at once in f32, /);
+    const trained = await limited('1GB', '--max-steps', '1');
+    expect(trained).toMatchObject({ status: 0 });
+    expect(trained.stderr).toContain('Fits 1GB with about 0.2 GB: ');
+    expect(readLog(at('limited'), 'log.jsonl')).toContainEqual(
+      expect.objectContaining({ type: 'plan', message: expect.stringMatching(/^Fits 1GB /) }),
+    );
+  });
+
+  test.each([
+    [
+      '1MB',
+      1,
+      /^Cannot fit the run into memory: memory must be at least 0\.2\d GB, got 0\.00 GB; /,
+    ],
+    [
+      'much',
+      2,
+      /^Cannot use --memory: it must be a number with kB, MB or GB, such as 4GB, got "much"/,
+    ],
+  ])('refuses %s in one sentence', async (limit, code, message) => {
+    const { status, stdout, stderr } = await limited(limit, '--dry-run');
+    expect({ status, stdout }).toEqual({ status: code, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
 describe('proximal train that was ended', () => {
   test('by Ctrl-C goes on to the same model and the same logs', async () => {
     const [whole, parted] = [at('uninterrupted'), at('interrupted')];

@@ -34,7 +34,8 @@ export async function startTestDashboard(
 ): Promise<TestDashboard> {
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);
-  const dashboard = await startDashboard({ port: 0, page: writePage(), onError, ...options });
+  const defaults = { port: 0, page: writePage(), interval: 50 };
+  const dashboard = await startDashboard({ ...defaults, onError, ...options });
   onTestFinished(() => dashboard.close());
   return { ...dashboard, errors };
 }

@@ -27,5 +27,5 @@ export async function makePpoTrainer(
       ['score.weight', valueHead.data.slice()] as const,
     ]),
   });
-  return { golden, policy, trainer, weights };
+  return { golden, policy, value, trainer, weights };
 }

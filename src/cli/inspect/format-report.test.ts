@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { readArchitecture } from '../../models/decoder/families/index.ts';
+import { countParameters } from '../../models/decoder/parameter-counts.ts';
 import { formatReport } from './format-report.ts';
 import { formatTable } from './format-table.ts';
 import { estimateMemory } from './memory-estimate.ts';
-import { countParameters } from './parameter-counts.ts';
 
 /** Llama 3.2's shape, made small. */
 const architecture = readArchitecture({

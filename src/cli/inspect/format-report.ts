@@ -1,10 +1,10 @@
 import type { DecoderConfig } from '../../models/decoder/decoder-config.ts';
+import { loraConfigs, type ParameterCounts } from '../../models/decoder/parameter-counts.ts';
 import { bold, type Output } from '../terminal.ts';
 import { formatBytes, formatCount, formatWhole } from '../units.ts';
 import { formatTable } from './format-table.ts';
 import type { MemoryEstimate } from './memory-estimate.ts';
 import type { ModelReport, WeightFile } from './model-report.ts';
-import { loraConfigs, type ParameterCounts } from './parameter-counts.ts';
 
 /** A report as text for people. */
 export function formatReport(report: ModelReport, output: Output): string {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { engineBytes } from '../../generation/engine-bytes.ts';
 import { type Architecture, readArchitecture } from '../../models/decoder/families/index.ts';
-import { layerActivationBytes } from './activation-bytes.ts';
-import { engineBytes } from './engine-bytes.ts';
+import { countParameters, loraConfigs } from '../../models/decoder/parameter-counts.ts';
+import { layerActivationBytes } from '../../training/activation-bytes.ts';
 import { estimateMemory } from './memory-estimate.ts';
-import { countParameters, loraConfigs } from './parameter-counts.ts';
 
 const llama = (changes: object = {}): Architecture =>
   readArchitecture({
@@ -153,6 +153,6 @@ describe('estimateMemory()', () => {
 
   test('holds logits of a large vocabulary in chunks', () => {
     const large = llama({ vocab_size: 151_936 });
-    expect(estimateMemory(large, countParameters(large)).logits).toBe(2 * 4 * 2 ** 24);
+    expect(estimateMemory(large, countParameters(large)).logits).toBe(2 * 4 * 2 ** 23);
   });
 });

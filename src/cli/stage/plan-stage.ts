@@ -10,7 +10,7 @@ import {
   countAdapter,
   countParameters,
   type ParameterCounts,
-} from '../inspect/parameter-counts.ts';
+} from '../../models/decoder/parameter-counts.ts';
 import { resolveWithProgress } from '../resolve-with-progress.ts';
 import { measureMatmul } from '../train/matmul-speed.ts';
 import { stageMemory } from './stage-memory.ts';

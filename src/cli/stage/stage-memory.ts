@@ -2,7 +2,7 @@ import { loraOf } from '../../base-setup/lora/lora-of-config.ts';
 import type { StageConfig } from '../../config/stage-config.ts';
 import { LOGITS_AT_ONCE } from '../../models/decoder/base-model.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
-import { layerActivationBytes } from '../inspect/activation-bytes.ts';
+import { layerActivationBytes } from '../../training/activation-bytes.ts';
 
 interface StageMemoryOptions {
   readonly config: StageConfig;

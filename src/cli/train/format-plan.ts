@@ -51,13 +51,19 @@ function formatCourse(plan: RunPlan): string {
         `${plan.responsesPerStep} in a step`,
       ],
       ['optimiser steps', formatWhole(plan.optimizerSteps), ''],
-      ['evaluations', formatWhole(plan.evaluations), ''],
+      ['evaluations', formatWhole(plan.evaluations), describeEvaluations(plan)],
     ],
     'lrl',
   );
 }
 
-function formatEstimates({ memory, longestSequence, matmulFlops, seconds }: RunPlan): string {
+function describeEvaluations({ evaluations, prompts }: RunPlan): string {
+  const isUnscored = evaluations === 0 && prompts.validation > 0;
+  return isUnscored ? 'nobody is asked to score them, and there is no other reward' : '';
+}
+
+function formatEstimates(plan: RunPlan): string {
+  const { memory, fit, longestSequence, matmulFlops, seconds } = plan;
   const speed = `${Math.round(matmulFlops / 1e9)} GFLOPS`;
   const table = formatTable(
     [
@@ -69,8 +75,9 @@ function formatEstimates({ memory, longestSequence, matmulFlops, seconds }: RunP
   );
   return [
     table,
-    `  Memory is for texts of ${longestSequence} tokens, the longest; Node and ONNX Runtime take about`,
-    `  150 MB more. Time is that of the products of matrices alone, at ${speed} as just`,
+    ...(fit === undefined ? [] : [`  ${fit}.`]),
+    `  Memory is that of the process, for texts of ${longestSequence} tokens, the longest.`,
+    `  Time is that of the products of matrices alone, at ${speed} as just`,
     '  measured here, if every response is as long as it may be; small models take longer.',
   ].join('\n');
 }

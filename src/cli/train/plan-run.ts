@@ -5,17 +5,18 @@ import type { RunConfig } from '../../config/run-config.ts';
 import { type PromptDataset, PromptOrder } from '../../data/index.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
 import { readConfig } from '../../models/decoder/load-base.ts';
-import { optimizerSteps } from '../../ppo-trainer/update-models.ts';
-import { describeDropped, loadRunPrompts } from '../../run/load-run-prompts.ts';
-import { checkRewards } from '../../run/reward-specs.ts';
 import {
   countAdapter,
   countParameters,
   type ParameterCounts,
-} from '../inspect/parameter-counts.ts';
+} from '../../models/decoder/parameter-counts.ts';
+import type { MemoryEstimate } from '../../ppo-trainer/memory-estimate.ts';
+import { optimizerSteps } from '../../ppo-trainer/update-models.ts';
+import { describeFit, fitMemory } from '../../run/fit-memory.ts';
+import { describeDropped, loadRunPrompts } from '../../run/load-run-prompts.ts';
+import { asksPeopleAlone, checkRewards } from '../../run/reward-specs.ts';
 import { resolveWithProgress } from '../resolve-with-progress.ts';
 import { measureMatmul } from './matmul-speed.ts';
-import { type PlannedMemory, planMemory } from './plan-memory.ts';
 
 /** What a run would be. */
 export interface RunPlan {
@@ -35,7 +36,9 @@ export interface RunPlan {
   readonly optimizerSteps: number;
   readonly evaluations: number;
   readonly longestSequence: number;
-  readonly memory: PlannedMemory;
+  readonly memory: MemoryEstimate;
+  /** How the run fits into its memory, where that is limited. */
+  readonly fit: string | undefined;
   /** Operations a second of a product of matrices, measured on this machine. */
   readonly matmulFlops: number;
   /** At that speed, with every response of full length. */
@@ -78,6 +81,7 @@ async function planCosts(
   const mean = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
   const length = longest + config.maxNewTokens;
   const parameters = counts.total;
+  const fitted = fitMemory(config, { architecture, prompts: dataset });
   const matmulFlops = await measureMatmul();
   const meanLength = mean + config.maxNewTokens;
   const work = countFlops(config, { parameters: counts, hasValue, meanLength, course, dataset });
@@ -86,7 +90,8 @@ async function planCosts(
     trainable: { policy, value },
     ...course,
     longestSequence: length,
-    memory: planMemory(architecture, { config, parameters, trainable: policy + value, length }),
+    memory: fitted.estimate,
+    fit: config.memory === undefined ? undefined : describeFit(fitted),
     matmulFlops,
     seconds: work / matmulFlops,
   };
@@ -103,13 +108,14 @@ function planCourse(config: RunConfig, { train, validation }: PromptDataset): Co
   const totalSteps = Math.min(numEpochs * stepsPerEpoch, maxSteps);
   const responsesPerStep = batchSize * config.samplesPerPrompt;
   const between = evalInterval === 0 ? 0 : Math.ceil(totalSteps / evalInterval) - 1;
+  const canEvaluate = validation.length > 0 && !asksPeopleAlone(config);
   return {
     stepsPerEpoch,
     totalSteps,
     responsesPerStep,
     optimizerSteps: totalSteps * optimizerSteps(config, responsesPerStep),
     // At the start, at intervals and at the end.
-    evaluations: validation.length === 0 ? 0 : between + 2,
+    evaluations: canEvaluate ? between + 2 : 0,
   };
 }
 

@@ -34,6 +34,23 @@ describe('TrainView', () => {
     ]);
   });
 
+  test('leaves pauses out of the time that is left, but not what people take', () => {
+    const { view, written, clock } = makeView();
+    const control = (status: 'paused' | 'waiting' | 'running', time: number) => {
+      clock.time = time;
+      view.handle({ type: 'control', step: 1, status, message: '' });
+    };
+    view.handle(start);
+    control('paused', 1000);
+    control('running', 61_000);
+    control('waiting', 61_000);
+    control('running', 63_000);
+    clock.time = 64_000;
+    view.handle(step);
+    // Two steps in 1 + 3 s besides the minute's pause.
+    expect(written[0]).toMatch(/ {2}16 s left\n$/);
+  });
+
   test('writes only some of very many steps, and the last', () => {
     const { view, written } = makeView();
     view.handle({ ...start, totalSteps: 601 });

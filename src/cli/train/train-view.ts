@@ -32,6 +32,8 @@ export class TrainView {
   private readonly hasPhases: boolean;
   private readonly describe: (metrics: Metrics) => string[];
   private start = { time: 0, step: 0 };
+  /** When the run paused; undefined while it goes. */
+  private pausedAt: number | undefined;
   private totalSteps = 0;
   private step = 0;
   private metrics: Metrics | undefined;
@@ -61,8 +63,10 @@ export class TrainView {
       const best = event.isBest ? ', the best so far' : '';
       const line = `${this.label(event.step)}  saved ${shorten(event.folder)}${best}`;
       this.print(dim(line, this.output));
-    } else if (event.type === 'warning')
+    } else if (event.type === 'plan') this.print(event.message);
+    else if (event.type === 'warning')
       this.print(`Warning: ${fromHere(stripControls(event.message))}`);
+    else if (event.type === 'control') this.followPause(event);
     else if (event.type === 'run-end') this.clear();
   }
 
@@ -83,6 +87,16 @@ export class TrainView {
     this.step = step;
     this.totalSteps = totalSteps;
     if (step > 0) this.print(`Going on after step ${step} of ${totalSteps}`);
+  }
+
+  /** A pause is as if the run had begun later: it says nothing of how long steps take. Waiting for
+   *  people does, as every step waits for them. */
+  private followPause({ status }: Event<'control'>): void {
+    if (status === 'paused') this.pausedAt = this.now();
+    else if (this.pausedAt !== undefined) {
+      this.start = { ...this.start, time: this.start.time + this.now() - this.pausedAt };
+      this.pausedAt = undefined;
+    }
   }
 
   private showStep({ step, metrics }: Event<'step'>): void {

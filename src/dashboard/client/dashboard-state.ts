@@ -1,22 +1,27 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { DashboardEvent, DashboardSource, RunSummary } from '../api.ts';
 import { assignColours } from './charts/assign-colours.ts';
+import { createChartView } from './charts/chart-view.ts';
+import { keepEntries, keptList } from './kept-list.ts';
 import { isAlive } from './overview/describe-run.ts';
 import { RunData } from './run-data.ts';
-import { parseRoute } from './shell/route.ts';
+import { formatRoute, parseRoute } from './shell/route.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost' | 'report';
 
-/** What the whole page shows: which place, which runs, and what is known of them. */
+/** What the whole page shows: which place, which runs, and what is known of them. Runs change every
+ *  second; what follows from little of them, such as their names, changes only with that. */
 export class DashboardState {
   readonly source: DashboardSource;
   readonly route = signal(parseRoute(location.hash));
-  /** Undefined until the first answer. */
+  /** Undefined until the first answer; runs that have not changed are the same objects. */
   readonly runs = signal<readonly RunSummary[] | undefined>(undefined);
   readonly connection = signal<Connection>('connecting');
   readonly error = signal<string | undefined>(undefined);
   /** Runs that are ticked to be drawn beside the chosen one. */
   readonly ticked = signal<ReadonlySet<string>>(new Set());
+  /** How the charts are looked at. */
+  readonly view = createChartView();
   /** The place of each drawn run's colour. */
   readonly colours = signal<ReadonlyMap<string, number>>(new Map());
   /** The run that was looked at last, for pages that are of none. */
@@ -30,11 +35,16 @@ export class DashboardState {
     if (asked !== undefined) return runs.find(({ id }) => id === asked);
     return runs.find(({ id }) => id === this.last.value) ?? runs.find(isAlive) ?? runs[0];
   });
+  readonly runId = computed(() => this.run.value?.id);
+  readonly runName = computed(() => this.run.value?.name);
+
+  readonly isReading = computed(() => this.runs.value === undefined);
+  readonly names = keptList(() => (this.runs.value ?? []).map(({ id, name }) => ({ id, name })));
 
   /** The chosen run and those that are ticked, in the list's order. */
-  readonly drawn = computed(() => {
-    const chosen = this.run.value?.id;
-    return (this.runs.value ?? []).filter(({ id }) => id === chosen || this.ticked.value.has(id));
+  readonly drawn = keptList(() => {
+    const chosen = this.runId.value;
+    return this.names.value.filter(({ id }) => id === chosen || this.ticked.value.has(id));
   });
 
   private readonly data = new Map<string, RunData>();
@@ -44,17 +54,13 @@ export class DashboardState {
     if (source.live === undefined) this.connection.value = 'report';
     else source.live.subscribe((event) => batch(() => this.handle(event)));
     void this.loadRuns();
-    addEventListener('hashchange', () => {
-      this.route.value = parseRoute(location.hash);
-    });
-    effect(() => {
-      const route = this.route.value;
-      if ('run' in route && route.run !== undefined) this.last.value = route.run;
-    });
+    this.takeRoute();
+    addEventListener('hashchange', () => batch(() => this.takeRoute()));
     effect(() => {
       const ids = this.drawn.value.map(({ id }) => id);
       this.colours.value = assignColours(this.colours.peek(), ids);
     });
+    effect(() => this.keepView());
   }
 
   /** What is known of a run; the first call begins to read it. */
@@ -74,9 +80,33 @@ export class DashboardState {
     this.ticked.value = ticked;
   }
 
-  /** Takes a newer state of one run. */
-  replaceRun(run: RunSummary): void {
-    this.takeRuns((this.runs.value ?? []).map((old) => (old.id === run.id ? run : old)));
+  /** Where the overview of a run is, looked at as now. */
+  overviewOf(run: string | undefined): string {
+    const [ticked, zoom] = [[...this.ticked.value], this.view.range.value];
+    return formatRoute({ page: 'overview', run, ticked, zoom });
+  }
+
+  private takeRoute(): void {
+    const route = parseRoute(location.hash);
+    this.route.value = route;
+    if ('run' in route && route.run !== undefined) this.last.value = route.run;
+    if (route.page !== 'overview') return;
+    this.ticked.value = new Set(route.ticked);
+    this.view.range.value = route.zoom;
+  }
+
+  /** Puts ticks and zoom into the address, without a step in the browser's history. */
+  private keepView(): void {
+    const [ticked, zoom] = [[...this.ticked.value], this.view.range.value];
+    const route = this.route.peek();
+    if (route.page !== 'overview') return;
+    const isBare = ticked.length === 0 && zoom === undefined;
+    // What is drawn beside which run must stand there too.
+    const run = route.run ?? (isBare ? undefined : this.runId.peek());
+    const hash = formatRoute({ page: 'overview', run, ticked, zoom });
+    if (hash === formatRoute(route)) return;
+    history.replaceState(null, '', hash);
+    this.route.value = { page: 'overview', run, ticked, zoom };
   }
 
   private handle(event: DashboardEvent | { readonly type: 'connected' | 'lost' }): void {
@@ -91,7 +121,8 @@ export class DashboardState {
   }
 
   private takeRuns(runs: readonly RunSummary[]): void {
-    this.runs.value = runs;
+    this.runs.value = keepEntries(this.runs.value ?? [], runs);
+    this.error.value = undefined;
     for (const run of runs) this.data.get(run.id)?.follow(run);
   }
 
@@ -102,16 +133,13 @@ export class DashboardState {
       if (drawn.has(id)) data.load();
       else this.data.delete(id);
     }
-    void this.loadRuns();
   }
 
+  /** The first list. Events bring every later one: an answer that comes after them is older. */
   private async loadRuns(): Promise<void> {
     try {
       const runs = await this.source.runs();
-      batch(() => {
-        this.takeRuns(runs);
-        this.error.value = undefined;
-      });
+      if (this.runs.value === undefined) batch(() => this.takeRuns(runs));
     } catch (error) {
       this.error.value = error instanceof Error ? error.message : String(error);
     }

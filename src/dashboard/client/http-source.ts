@@ -37,8 +37,9 @@ function liveSource(): LiveSource {
   const of = (queue: string) => `api/labels/${encodeURIComponent(queue)}`;
   return {
     subscribe: (onEvent) => feed.subscribe(onEvent),
-    control: (run, command) =>
-      post<RunSummary>(`api/runs/${encodeURIComponent(run)}/control`, { command }),
+    control: async (run, command) => {
+      await send(`api/runs/${encodeURIComponent(run)}/control`, { command });
+    },
     queues: () => get<LabelQueue[]>('api/labels'),
     createQueue: (queue) => post<LabelQueue>('api/labels', queue),
     nextTask: async (queue, labeller) => {
@@ -56,12 +57,15 @@ async function get<T>(path: string): Promise<T> {
 }
 
 async function post<T>(path: string, body: unknown): Promise<T> {
-  const answer = await ask(path, {
+  return (await (await send(path, body)).json()) as T;
+}
+
+function send(path: string, body: unknown): Promise<Response> {
+  return ask(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  return (await answer.json()) as T;
 }
 
 /** Asks the server; a refusal becomes an error in the server's own words. */

@@ -1,4 +1,4 @@
-import { render } from 'preact';
+import { options, render } from 'preact';
 import type { ReportData } from '../report/report-data.ts';
 import './theme.css';
 import './base.css';
@@ -14,5 +14,7 @@ const source =
     ? httpSource()
     : embeddedSource(JSON.parse(report.textContent ?? '') as ReportData);
 
+// Once a frame at most, and not at all while nobody sees the page.
+options.debounceRendering = (draw) => requestAnimationFrame(draw);
 followTheme();
 render(<App state={new DashboardState(source)} />, document.getElementById('app')!);

@@ -1,7 +1,7 @@
 import { appendLines } from '../../base-setup/append-lines.ts';
+import { JsonlTail } from '../../base-setup/jsonl-tail.ts';
 import { explainSystemError } from '../../run/system-error.ts';
 import type { LabelTaskKind } from '../api.ts';
-import { JsonlTail } from '../server/logs/jsonl-tail.ts';
 import { AnswerBook } from './answer-book.ts';
 import { findChoiceFault } from './check-choice.ts';
 import { type AnswerRow, answerRowSchema, type StoredTask } from './queue-schema.ts';

@@ -1,16 +1,31 @@
 import { type Context, Hono } from 'hono';
-import type { LabelAnswer, NewQueue } from '../api.ts';
+import type { FillingQueue, LabelAnswer, NewQueue } from '../api.ts';
 import { Refusal } from '../server/http/refusal.ts';
 import type { LabelStore } from './label-store.ts';
 
+export interface LabelRoutesOptions {
+  readonly store: LabelStore;
+  /** Told how far a model is that fills a queue; null when it has ended. */
+  readonly onFilling?: ((queue: FillingQueue | null) => void) | undefined;
+}
+
 /** The routes of labels, to be mounted at `api/labels`; see `api.ts`. Who may ask and how large a
  *  request may be is for the server to check, and to answer what is refused. */
-export function labelRoutes({ store }: { readonly store: LabelStore }): Hono {
+export function labelRoutes({ store, onFilling }: LabelRoutesOptions): Hono {
   const app = new Hono();
   app.get('/', async (c) => c.json(await store.list()));
   app.post('/', async (c) => {
     const queue = await readBody<NewQueue>(c);
-    return c.json(await store.create(queue, { signal: c.req.raw.signal }));
+    let isFilling = false;
+    const onProgress = (done: number, total: number) => {
+      isFilling = true;
+      onFilling?.({ name: queue.name, done, total });
+    };
+    try {
+      return c.json(await store.create(queue, { signal: c.req.raw.signal, onProgress }));
+    } finally {
+      if (isFilling) onFilling?.(null);
+    }
   });
   app.get('/:id/next', async (c) => {
     const task = await store.next(c.req.param('id'), c.req.query('labeller') ?? '');

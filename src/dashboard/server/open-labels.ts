@@ -28,5 +28,6 @@ export function openLabels(
     store.list().then((queues) => publish({ type: 'labels', queues }), onError);
   };
   store.onChange(tell);
-  return { routes: labelRoutes({ store }), tell };
+  const routes = labelRoutes({ store, onFilling: (queue) => publish({ type: 'filling', queue }) });
+  return { routes, tell };
 }

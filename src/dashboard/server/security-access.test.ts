@@ -85,7 +85,7 @@ describe('who may ask', () => {
       headers: { ...headers, host: 'localhost:8080' },
       body: '{"command":"save"}',
     });
-    expect([answer.status, dashboard.told]).toEqual([200, ['save']]);
+    expect([answer.status, dashboard.told]).toEqual([204, ['save']]);
   });
 });
 

@@ -22,6 +22,9 @@ export const defaultPort = 6060;
 /** Ports after the default one that are tried where it is in use. */
 const MORE_PORTS = 19;
 const SHORTEST_TOKEN = 8;
+/** Milliseconds between two looks at runs: a chart that grows once a second is alive, and each look
+ *  takes a little of the machine from the training that it looks at. */
+const LOOK_INTERVAL = 1000;
 /** Milliseconds in which streams may send what waits. */
 const LAST_WORDS = 200;
 
@@ -40,6 +43,8 @@ export interface DashboardOptions {
   readonly labels?: string | undefined;
   /** How a run is told what to do; by files in its folder if not given. */
   readonly control?: RequestControl | undefined;
+  /** Milliseconds between two looks at runs while a page is open; a second if not given. */
+  readonly interval?: number | undefined;
   /** Takes what goes wrong inside. */
   readonly onError: (error: unknown) => void;
 }
@@ -78,19 +83,20 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
 }
 
 /** Runs and labels, and whoever is told of them. */
-function openRuns({ folders, labels: folder = 'labels', onError }: DashboardOptions) {
+function openRuns(options: DashboardOptions) {
+  const { folders, labels: folder = 'labels', interval = LOOK_INTERVAL, onError } = options;
   const hub: EventHub = new EventHub({
     onWatched: (isWatched) => (isWatched ? watch.start() : watch.stop()),
   });
   const publish = (event: DashboardEvent) => hub.publish(event);
   const paths = folders.map((path) => resolve(path));
-  const library = new RunLibrary(paths, (event) => {
-    publish(event);
+  const library = new RunLibrary(paths, (events) => {
+    hub.publish(...events);
     // People at the Label page are waited for.
-    const isWaited = event.type === 'runs' && event.runs.some(({ status }) => status === 'waiting');
-    if (isWaited) labels.tell();
+    const runs = events.flatMap((event) => (event.type === 'runs' ? event.runs : []));
+    if (runs.some(({ status }) => status === 'waiting')) labels.tell();
   });
-  const watch = new RunWatch(library, onError);
+  const watch = new RunWatch(library, { interval, onError });
   const labels = openLabels(folder, { library, publish, onError });
   const stop = async () => {
     watch.stop();

@@ -4,7 +4,9 @@ import type { Graph } from '../graph/graph.ts';
 import type { TensorType } from '../graph/value.ts';
 import { type LoweredGraph, lower, outputName } from '../onnx/lower.ts';
 import { expectNumbers, type Watch, watchEverything } from './check-numerics.ts';
+import { countFlops } from './count-flops.ts';
 import { type Bindings, bindFeeds, type Feeds, resolveShape } from './feeds.ts';
+import { isObserved, tellRun } from './observe-runs.ts';
 import { leaseSession, type SessionLease, type SessionOptions } from './session.ts';
 import { type HostDType, type Tensor, tensor } from './tensor.ts';
 
@@ -44,6 +46,7 @@ export class CompiledGraph {
     const bindings = bindFeeds(this, feeds);
     const ortFeeds: Record<string, OrtTensor> = {};
     for (const name of Object.keys(this.inputs)) ortFeeds[name] = toOrt(feeds[name] as Tensor);
+    const start = performance.now();
     const running = this.lease.session.run(ortFeeds);
     this.running.add(running);
     const results = await running
@@ -51,6 +54,10 @@ export class CompiledGraph {
         throw this.explain(error, bindings);
       })
       .finally(() => this.running.delete(running));
+    if (isObserved()) {
+      const milliseconds = performance.now() - start;
+      tellRun({ milliseconds, flops: countFlops(this.nodes, bindings) });
+    }
     const outputs: Outputs = {};
     for (const name of this.outputs) {
       outputs[name] = fromOrt(results[outputName(name)] as OrtTensor);

@@ -10,6 +10,9 @@ export interface SessionOptions {
   readonly device?: Device;
   /** Threads inside one op; all cores by default. */
   readonly threads?: number;
+  /** Keeps the memory of a run for the next one, which is faster where values are large, instead of
+   *  giving it back; false by default. */
+  readonly arena?: boolean;
 }
 
 interface CachedSession {
@@ -62,12 +65,13 @@ const requirements: Readonly<Record<string, string>> = {
 
 function createSession(
   { bytes, externalData, externalFolder }: LoweredGraph,
-  { device = 'cpu', threads = availableParallelism() }: SessionOptions,
+  { device = 'cpu', threads = availableParallelism(), arena = false }: SessionOptions,
 ): Promise<InferenceSession> {
   const session = InferenceSession.create(bytes, {
     executionProviders: [device],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
+    enableCpuMemArena: arena,
     // Errors are thrown; only fatal ones are printed too.
     logSeverityLevel: 4,
     externalData: [...externalData].map(([path, data]) => ({ path, data })),

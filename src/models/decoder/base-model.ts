@@ -2,6 +2,7 @@ import type { LoraAdapter, ModuleShapes } from '../../base-setup/lora/lora-adapt
 import type { Graph } from '../../engine/graph/index.ts';
 import {
   type CompiledGraph,
+  type CompileOptions,
   compile,
   type Feeds,
   type Inputs,
@@ -23,7 +24,7 @@ export interface LayerRun {
 }
 
 /** At most this many logits are held at once. */
-export const LOGITS_AT_ONCE = 2 ** 24;
+export const LOGITS_AT_ONCE = 2 ** 23;
 
 /**
  * A frozen model: one copy of its weights, fed to every graph. Roles (policy, reference, value,
@@ -153,8 +154,8 @@ export class BaseModel {
   }
 
   /** A graph compiled once for this model. */
-  compile(key: string, build: () => Graph): Promise<CompiledGraph> {
-    const compiled = this.compiled.get(key) ?? compile(build());
+  compile(key: string, build: () => Graph, options: CompileOptions = {}): Promise<CompiledGraph> {
+    const compiled = this.compiled.get(key) ?? compile(build(), options);
     this.compiled.set(key, compiled);
     return compiled;
   }

@@ -46,7 +46,7 @@ function findLongest(
 }
 
 /** Tokens until two sequences differ. */
-function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
+export function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const end = Math.min(a.length, b.length);
   let t = 0;
   while (t < end && a[t] === b[t]) t++;

@@ -1,10 +1,11 @@
-import { loadPreferences, type PreferencePair } from '../../data/index.ts';
+import { loadPreferences } from '../../data/index.ts';
 import { embeddedPreferences } from '../../embedded/embedded-files.ts';
 import { makeSplitPost } from '../../embedded/world/index.ts';
 import type { LoadedModel } from '../../models/index.ts';
 import { PolicyModel } from '../../models/index.ts';
 import type { TrainEvent } from '../../ppo-trainer/events.ts';
-import { type PreferenceTexts, RewardTrainer } from '../../stages/index.ts';
+import { RewardTrainer } from '../../stages/index.ts';
+import { lengthBaseline, toSide } from '../reward-data.ts';
 
 export interface DemoRewardOptions {
   readonly seed: number;
@@ -21,7 +22,7 @@ export interface DemoReward {
   readonly pairs: number;
   readonly heldOut: number;
   readonly accuracy: number;
-  /** Accuracy of always preferring the shorter, or the longer, whichever is right more often. */
+  /** Accuracy of always preferring the shorter, or the longer, whichever the learned pairs prefer. */
   readonly lengthAccuracy: number;
 }
 
@@ -37,15 +38,14 @@ export async function trainDemoReward(
     validationFraction: 0.15,
     seed,
   });
-  const pairsOf = (groups: typeof train) => groups.flatMap(({ pairs }) => pairs);
-  const learned = pairsOf(train);
-  const heldOut = pairsOf(validation).slice(0, short ? 16 : undefined);
+  const learned = toSide(train).pairs;
+  const heldOut = toSide(validation).pairs.slice(0, short ? 16 : undefined);
   const trainer = new RewardTrainer(
     { ...rewardConfig(seed), ...(short && { maxSteps: 2 }) },
     { model },
   );
-  const { validation: numbers } = await trainer.train(learned.map(toTexts), {
-    validation: heldOut.map(toTexts),
+  const { validation: numbers } = await trainer.train(learned, {
+    validation: heldOut,
     signal,
     onEvent,
   });
@@ -55,7 +55,7 @@ export async function trainDemoReward(
     pairs: learned.length,
     heldOut: heldOut.length,
     accuracy: numbers!['eval/accuracy']!,
-    lengthAccuracy: lengthAccuracy(heldOut),
+    lengthAccuracy: lengthBaseline(learned, heldOut)!.accuracy,
   };
 }
 
@@ -73,12 +73,6 @@ function rewardConfig(seed: number) {
   };
 }
 
-function toTexts(pair: PreferencePair): PreferenceTexts {
-  const { promptTokens, chosenTokens, rejectedTokens, margin, target, weight } = pair;
-  const whole = (tokens: Int32Array) => Int32Array.of(...promptTokens, ...tokens);
-  return { chosen: whole(chosenTokens), rejected: whole(rejectedTokens), margin, target, weight };
-}
-
 /** Posts with summaries by the model itself. */
 async function sampleTexts(
   { base, tokenizer }: LoadedModel,
@@ -94,13 +88,4 @@ async function sampleTexts(
   );
   await policy.dispose();
   return texts.map(({ promptTokens, tokens }) => Int32Array.of(...promptTokens, ...tokens));
-}
-
-function lengthAccuracy(pairs: readonly PreferencePair[]): number {
-  const shorter = pairs.map(({ chosenTokens, rejectedTokens }) => {
-    const gap = rejectedTokens.length - chosenTokens.length;
-    return gap === 0 ? 0.5 : Number(gap > 0);
-  });
-  const part = shorter.reduce((sum, x) => sum + x, 0) / pairs.length;
-  return Math.max(part, 1 - part);
 }

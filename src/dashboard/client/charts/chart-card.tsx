@@ -28,9 +28,11 @@ export function ChartCard({ spec, runs, domain, view, style }: ChartCardProps) {
   const canvas = useRef<(() => HTMLCanvasElement | undefined) | null>(null);
   const isLog = ownLog ?? view.isLog.value;
   const smoothing = view.smoothing.value;
+  // Parts of several wholes cannot lie on each other, and on a log scale their heights say nothing.
+  const isStacked = spec.isStacked === true && runs.length === 1 && !isLog;
   const content = useMemo(
-    () => ({ lines, domain, isLog, smoothing, isSmoothed: smoothing > 0, style }),
-    [lines, domain, isLog, smoothing, style],
+    () => ({ lines, domain, isLog, isStacked, smoothing, isSmoothed: smoothing > 0, style }),
+    [lines, domain, isLog, isStacked, smoothing, style],
   );
   const names = [...runs.map(({ name }) => name), spec.title];
   const savePng = async () => {

@@ -4,13 +4,12 @@ import { ChartCard } from './chart-card.tsx';
 import { type ChartSection, layOutCharts, moreTitle } from './chart-layout.ts';
 import type { DrawnRun } from './chart-lines.ts';
 import { ChartToolbar } from './chart-toolbar.tsx';
-import { createChartView, type StepRange } from './chart-view.ts';
+import type { ChartView, StepRange } from './chart-view.ts';
 import { readPlotStyle } from './plot-style.ts';
 import './chart-grid.css';
 
 /** Every chart of the runs that are drawn. */
-export function ChartGrid({ runs }: { runs: readonly DrawnRun[] }) {
-  const view = useMemo(createChartView, []);
+export function ChartGrid({ runs, view }: { runs: readonly DrawnRun[]; view: ChartView }) {
   const names = [...new Set(runs.flatMap(({ series }) => [...series.keys()]))];
   const sections = useMemo(() => layOutCharts(names), [names.join('\n')]);
   const domain = useMemo(() => stepsOf(runs), [runs]);

@@ -15,7 +15,9 @@ describe('layOutCharts()', () => {
       },
       {
         title: 'Responses, speed and memory',
-        charts: [{ title: 'Time by phase', metrics: ['timing/score', 'timing/update'] }],
+        charts: [
+          { title: 'Time by phase', metrics: ['timing/score', 'timing/update'], isStacked: true },
+        ],
       },
       {
         title: 'More',

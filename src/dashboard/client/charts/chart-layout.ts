@@ -2,6 +2,8 @@
 export interface ChartSpec {
   readonly title: string;
   readonly metrics: readonly string[];
+  /** Whether the metrics are parts of a whole, which are drawn on top of each other. */
+  readonly isStacked?: boolean;
 }
 
 export interface ChartSection {
@@ -62,6 +64,9 @@ const layout: readonly (readonly [string, readonly (readonly [string, ...Pattern
   ],
 ];
 
+/** Charts whose metrics are parts of a whole. */
+const stacked = new Set(['Time by phase']);
+
 /** Columns that are no metrics of their own: the axis, and the documents' names of others. */
 const leftOut = new Set(['step', 'epoch', 'policy_loss', 'value_loss', 'kl_div', 'avg_reward']);
 
@@ -75,7 +80,9 @@ export function layOutCharts(names: Iterable<string>): ChartSection[] {
     title,
     charts: charts.flatMap(([chart, ...patterns]) => {
       const metrics = patterns.flatMap((pattern) => take(left, pattern));
-      return metrics.length === 0 ? [] : [{ title: chart, metrics }];
+      if (metrics.length === 0) return [];
+      const isStacked = metrics.length > 1 && stacked.has(chart);
+      return [{ title: chart, metrics, ...(isStacked && { isStacked }) }];
     }),
   }));
   const more = [...left].sort().map((name) => ({ title: name, metrics: [name] }));

@@ -5,6 +5,7 @@ import { alignSeries } from './align-series.ts';
 import type { ChartView, StepRange } from './chart-view.ts';
 import { hasPoints, type PlotShape, plotOptions, yScale } from './plot-options.ts';
 import { smooth } from './smooth.ts';
+import { stackColumns } from './stack-columns.ts';
 
 export interface PlotContent extends PlotShape {
   readonly smoothing: number;
@@ -24,6 +25,9 @@ export class LinePlot {
   private readonly endings: (() => void)[];
   private plot: uPlot | undefined;
   private content: PlotContent | undefined;
+  /** What is to be drawn when the plot comes into view. */
+  private pending: PlotContent | undefined;
+  private isInView = true;
   private isHovered = false;
 
   constructor(host: HTMLElement, view: ChartView) {
@@ -31,6 +35,15 @@ export class LinePlot {
     this.view = view;
     const observer = new ResizeObserver(() => this.fit());
     observer.observe(host);
+    const inView = new IntersectionObserver(
+      (entries) => this.enter(entries.at(-1)!.isIntersecting),
+      {
+        rootMargin: '200px',
+      },
+    );
+    inView.observe(host);
+    const drawPending = () => this.drawPending();
+    addEventListener('beforeprint', drawPending);
     host.addEventListener('mouseenter', () => {
       this.isHovered = true;
     });
@@ -40,6 +53,8 @@ export class LinePlot {
     });
     this.endings = [
       () => observer.disconnect(),
+      () => inView.disconnect(),
+      () => removeEventListener('beforeprint', drawPending),
       effect(() => this.followCursor(view.cursor.value)),
       effect(() => this.followRange(view.range.value)),
     ];
@@ -54,8 +69,17 @@ export class LinePlot {
     return this.view.range.peek() ?? this.content?.domain ?? { min: 0, max: 1 };
   }
 
+  /** Draws other content. A plot out of view that has been drawn waits until it is seen: most of a
+   *  page's charts are below its window, and drawing is what a page costs most with. */
   draw(content: PlotContent): void {
-    const before = this.content;
+    this.pending = content;
+    if (this.isInView || this.plot === undefined) this.drawPending();
+  }
+
+  private drawPending(): void {
+    const [before, content] = [this.content, this.pending];
+    if (content === undefined) return;
+    this.pending = undefined;
     this.content = content;
     if (this.plot === undefined || before === undefined || differ(before, content)) {
       this.rebuild(content);
@@ -66,6 +90,11 @@ export class LinePlot {
   destroy(): void {
     for (const end of this.endings) end();
     this.plot?.destroy();
+  }
+
+  private enter(isInView: boolean): void {
+    this.isInView = isInView;
+    if (isInView) this.drawPending();
   }
 
   private rebuild(content: PlotContent): void {
@@ -123,19 +152,24 @@ export class LinePlot {
 function differ(a: PlotContent, b: PlotContent): boolean {
   const looks = ({ lines, ...content }: PlotContent) =>
     JSON.stringify([
+      content.isStacked,
       yScale({ lines, ...content }),
       lines.map(({ label, colour, dash, steps }) => [label, colour, dash, hasPoints(steps)]),
     ]);
   return a.isSmoothed !== b.isSmoothed || a.style !== b.style || looks(a) !== looks(b);
 }
 
-function columnsOf({ lines, isSmoothed, smoothing }: PlotContent): uPlot.AlignedData {
+function columnsOf({ lines, isSmoothed, smoothing, isStacked }: PlotContent): uPlot.AlignedData {
   const smoothed = isSmoothed
     ? lines.map(({ steps, values, isNoisy }) => ({
         steps,
         values: isNoisy ? smooth(values, smoothing) : values,
       }))
     : [];
+  if (isStacked) {
+    const { steps, columns } = alignSeries(isSmoothed ? smoothed : lines);
+    return [steps, ...stackColumns(columns)];
+  }
   const { steps, columns } = alignSeries([...lines, ...smoothed]);
   return [steps, ...columns];
 }

@@ -9,6 +9,8 @@ export interface PlotShape {
   /** Whether raw numbers stand faint behind smoothed ones. */
   readonly isSmoothed: boolean;
   readonly isLog: boolean;
+  /** Whether lines lie on top of each other, with their areas filled. */
+  readonly isStacked: boolean;
   readonly style: PlotStyle;
 }
 
@@ -21,9 +23,11 @@ interface PlotWiring {
   readonly onReset: () => void;
 }
 
-/** The columns of a plot are the steps, the raw numbers of each line, then the smoothed ones. */
+/** The columns of a plot are the steps, the raw numbers of each line, then the smoothed ones; of a
+ *  stacked one the steps and what is drawn of each line. */
 export function plotOptions(shape: PlotShape, wiring: PlotWiring): uPlot.Options {
-  const { lines, isSmoothed } = shape;
+  const { lines, isStacked } = shape;
+  const isSmoothed = shape.isSmoothed && !isStacked;
   const raw = lines.map((line) => seriesOf(line, { shape, isFaint: isSmoothed }));
   const smoothed = isSmoothed ? lines.map((line) => seriesOf(line, { shape, isFaint: false })) : [];
   return {
@@ -33,6 +37,7 @@ export function plotOptions(shape: PlotShape, wiring: PlotWiring): uPlot.Options
     scales: { x: { time: false, range: wiring.range }, y: yScale(shape) },
     axes: axes(shape.style),
     series: [{}, ...raw, ...smoothed],
+    ...(isStacked && { bands: lines.slice(1).map((line, i) => bandOf(line, { i, shape })) }),
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false },
@@ -49,18 +54,33 @@ export function plotOptions(shape: PlotShape, wiring: PlotWiring): uPlot.Options
 }
 
 function seriesOf(
-  { colour, dash, steps }: Line,
+  line: Line,
   { shape, isFaint }: { shape: PlotShape; isFaint: boolean },
 ): uPlot.Series {
-  const { series } = shape.style;
-  const stroke = series[colour % series.length]!;
+  const { dash, steps } = line;
+  const stroke = strokeOf(line, shape);
   return {
     stroke,
+    ...(shape.isStacked && line === shape.lines[0] && { fill: fade(stroke) }),
     width: isFaint ? 1 : 1.5,
     alpha: isFaint ? 0.3 : 1,
     dash: isFaint ? [] : [...dashes[dash % dashes.length]!],
     points: { show: !isFaint && hasPoints(steps), size: 5, fill: stroke },
   };
+}
+
+/** What lies between a line of a stack and the one below it. */
+function bandOf(line: Line, { i, shape }: { i: number; shape: PlotShape }): uPlot.Band {
+  return { series: [i + 2, i + 1], fill: fade(strokeOf(line, shape)) };
+}
+
+function strokeOf({ colour }: Line, { style: { series } }: PlotShape): string {
+  return series[colour % series.length]!;
+}
+
+/** @example 'rgb(1, 2, 3)'  →  'rgba(1, 2, 3, 0.3)' */
+function fade(colour: string): string {
+  return colour.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.3)');
 }
 
 /** Whether numbers are so few that a line alone would hide where they are. */
@@ -75,7 +95,9 @@ function linearRange(_: uPlot, min: number | null, max: number | null): uPlot.Ra
 }
 
 /** Where numbers are not all above 0 the scale is linear around 0 and logarithmic beyond. */
-export function yScale({ isLog, lines }: PlotShape): uPlot.Scale {
+export function yScale({ isLog, isStacked, lines }: PlotShape): uPlot.Scale {
+  // Areas say how much only where they begin at 0.
+  if (isStacked) return { range: (_, __, max) => [0, max === 0 ? 1 : 1.05 * max] };
   if (!isLog) return { range: linearRange };
   const values = lines.flatMap((line) => line.values.filter((value) => value !== null));
   if (values.every((value) => value > 0)) return { distr: 3 };

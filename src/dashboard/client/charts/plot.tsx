@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { nearestPlace } from './align-series.ts';
 import { describeCursor } from './chart-legend.tsx';
 import { type ChartView, zoomRange } from './chart-view.ts';
@@ -16,13 +16,14 @@ interface PlotProps {
 export function Plot({ title, view, content, canvasRef }: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<LinePlot | undefined>(undefined);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = new LinePlot(host.current!, view);
     plot.current = made;
     canvasRef.current = () => made.canvas;
     return () => made.destroy();
   }, [view, canvasRef]);
-  useEffect(() => plot.current?.draw(content), [view, content]);
+  // In the frame of the numbers around it, so that there is one frame for both.
+  useLayoutEffect(() => plot.current?.draw(content), [view, content]);
   const step = view.cursor.value ?? content.domain.max;
   return (
     <div

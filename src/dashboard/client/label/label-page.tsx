@@ -1,11 +1,11 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { DashboardSource, LiveSource, RunSummary } from '../../api.ts';
 import { LabellerForm } from './labeller-form.tsx';
 import { browserMemory, keepName, readName } from './labeller-name.ts';
 import { Labelling } from './labelling.tsx';
 import { NewQueueForm } from './new-queue-form.tsx';
 import { QueueList } from './queue-list.tsx';
-import { queueStoreOf } from './queue-store.ts';
+import { QueueStore } from './queue-store.ts';
 import './label-form.css';
 import './label-page.css';
 import './labelling.css';
@@ -31,7 +31,8 @@ export function LabelPage({ source, runs }: LabelPageProps) {
 
 function LiveLabelPage({ live, runs }: { live: LiveSource; runs: readonly RunSummary[] }) {
   const memory = useMemo(browserMemory, []);
-  const store = queueStoreOf(live);
+  const store = useMemo(() => new QueueStore(live), [live]);
+  useEffect(() => store.close, [store]);
   const [name, setName] = useState(() => readName(memory));
   const [isRenaming, setRenaming] = useState(false);
   const [open, setOpen] = useState<string>();
@@ -58,8 +59,8 @@ function LiveLabelPage({ live, runs }: { live: LiveSource; runs: readonly RunSum
       </header>
       {open === undefined ? (
         <>
-          <QueueList live={live} labeller={name} onOpen={setOpen} />
-          <NewQueueForm live={live} runs={runs} onMade={(queue) => store.put(queue)} />
+          <QueueList live={live} store={store} labeller={name} onOpen={setOpen} />
+          <NewQueueForm {...{ live, store, runs }} />
         </>
       ) : (
         <Labelling

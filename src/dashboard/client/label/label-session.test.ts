@@ -9,7 +9,7 @@ import type {
 } from '../../api.ts';
 import { LabelSession } from './label-session.ts';
 import { pageMemory } from './labeller-name.ts';
-import { queueStoreOf } from './queue-store.ts';
+import { QueueStore } from './queue-store.ts';
 
 const left: LabelChoice = { kind: 'pair', choice: 0 };
 
@@ -24,8 +24,11 @@ class PairServer implements LiveSource {
     this.total = total;
   }
 
-  subscribe(listener: (event: DashboardEvent) => void): void {
+  subscribe(listener: (event: DashboardEvent) => void): () => void {
     this.listener = listener;
+    return () => {
+      this.listener = undefined;
+    };
   }
 
   tell(): void {
@@ -83,7 +86,7 @@ class PairServer implements LiveSource {
 }
 
 async function begin(server: PairServer, memory = pageMemory()) {
-  const store = queueStoreOf(server);
+  const store = new QueueStore(server);
   await store.load();
   const session = new LabelSession({ live: server, store, queue: 'q', labeller: 'Ada', memory });
   await session.start();

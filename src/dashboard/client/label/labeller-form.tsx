@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { cleanName, longestName } from './labeller-name.ts';
 
 interface LabellerFormProps {
@@ -11,7 +11,7 @@ interface LabellerFormProps {
 /** Asks who labels. */
 export function LabellerForm({ name, onName, onCancel }: LabellerFormProps) {
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   const submit = (event: Event) => {
     event.preventDefault();
     const given = cleanName(input.current?.value ?? '');

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { LabelQueue, LiveSource } from '../../api.ts';
 import { KeyButton } from './key-button.tsx';
 import type { LabelCommand } from './label-keys.ts';
@@ -14,7 +14,7 @@ interface LabellingDoneProps {
 /** What comes after the last task. */
 export function LabellingDone({ live, queue, act, onClose }: LabellingDoneProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
+  useLayoutEffect(() => heading.current?.focus(), []);
   const isLive = queue?.live === true;
   return (
     <section class="label-done">

@@ -1,5 +1,5 @@
 import { untracked, useSignalEffect } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { focusOf, type LabelCommand, readKey } from './label-keys.ts';
 import { LabelSession, type LabelSessionOptions } from './label-session.ts';
 import { LabellingDone } from './labelling-done.tsx';
@@ -25,7 +25,7 @@ export function Labelling({ onClose, ...options }: LabellingProps) {
     if (command.type === 'note') note.current?.focus();
     else performCommand(session, command);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     top.current?.focus();
     void session.start();
     const listen = (event: KeyboardEvent) => {

@@ -1,17 +1,18 @@
 import { useRef, useState } from 'preact/hooks';
-import type { LabelQueue, LabelTaskKind, LiveSource, QueueSource, RunSummary } from '../../api.ts';
+import type { LabelTaskKind, LiveSource, QueueSource, RunSummary } from '../../api.ts';
+import { FillingProgress } from './filling-progress.tsx';
 import { kindTitles, limits, readQueueFields, sourceTitles } from './new-queue.ts';
-import { sayError } from './queue-store.ts';
+import { type QueueStore, sayError } from './queue-store.ts';
 import { SourceFields } from './source-fields.tsx';
 
 interface NewQueueFormProps {
   readonly live: LiveSource;
+  readonly store: QueueStore;
   readonly runs: readonly RunSummary[];
-  readonly onMade: (queue: LabelQueue) => void;
 }
 
 /** Makes a queue. */
-export function NewQueueForm({ live, runs, onMade }: NewQueueFormProps) {
+export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
   const details = useRef<HTMLDetailsElement>(null);
   const [kind, setKind] = useState<LabelTaskKind>('pair');
   const [from, setFrom] = useState<QueueSource['from']>('samples');
@@ -26,7 +27,7 @@ export function NewQueueForm({ live, runs, onMade }: NewQueueFormProps) {
     setState({ isBusy: true, said: 'Making the queue…' });
     try {
       const queue = await live.createQueue(readQueueFields(fields, runs));
-      onMade(queue);
+      store.put(queue);
       setState({ isBusy: false, said: `Made ${queue.name} with ${queue.total} tasks.` });
       if (details.current) details.current.open = false;
     } catch (error) {
@@ -74,6 +75,7 @@ export function NewQueueForm({ live, runs, onMade }: NewQueueFormProps) {
       <p class="label-hint" role="status">
         {state.said}
       </p>
+      <FillingProgress queue={store.filling.value} />
     </>
   );
 }

@@ -1,17 +1,17 @@
 import type { LabelQueue, LiveSource } from '../../api.ts';
 import { kindTitles } from './new-queue.ts';
 import { ProgressBar } from './progress-bar.tsx';
-import { answersOf, queueStoreOf, sortQueues } from './queue-store.ts';
+import { answersOf, type QueueStore, sortQueues } from './queue-store.ts';
 
 interface QueueListProps {
   readonly live: LiveSource;
+  readonly store: QueueStore;
   readonly labeller: string;
   readonly onOpen: (queue: string) => void;
 }
 
 /** All queues, those that a run waits for on top. */
-export function QueueList({ live, labeller, onOpen }: QueueListProps) {
-  const store = queueStoreOf(live);
+export function QueueList({ live, store, labeller, onOpen }: QueueListProps) {
   const queues = store.queues.value;
   const error = store.error.value;
   return (
@@ -40,7 +40,7 @@ export function QueueList({ live, labeller, onOpen }: QueueListProps) {
   );
 }
 
-interface QueueCardProps extends QueueListProps {
+interface QueueCardProps extends Omit<QueueListProps, 'store'> {
   readonly queue: LabelQueue;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DashboardEvent, LabelQueue, LiveSource } from '../../api.ts';
-import { answersOf, queueStoreOf, sayError, sortQueues } from './queue-store.ts';
+import { answersOf, QueueStore, sayError, sortQueues } from './queue-store.ts';
 
 function queue(id: string, more: Partial<LabelQueue> = {}): LabelQueue {
   const open = { live: false, total: 2, answered: 0, labellers: [], agreement: null };
@@ -23,23 +23,50 @@ test('sayError() is one line', () => {
   expect(sayError('c')).toBe('c');
 });
 
-test('a source is subscribed to once, and its events replace the queues', async () => {
-  const listeners: ((event: DashboardEvent) => void)[] = [];
-  const source = {
-    subscribe: (listener: (event: DashboardEvent) => void) => void listeners.push(listener),
+/** A source whose events the test makes. */
+function makeSource() {
+  const listeners = new Set<(event: DashboardEvent | { type: 'lost' }) => void>();
+  const live = {
+    subscribe: (listener: (event: DashboardEvent | { type: 'lost' }) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     queues: async () => [queue('a')],
   } as unknown as LiveSource;
-  const store = queueStoreOf(source);
+  const tell = (event: DashboardEvent | { type: 'lost' }) => {
+    for (const listener of listeners) listener(event);
+  };
+  return { live, tell };
+}
+
+test('events replace the queues until the store is closed', async () => {
+  const { live, tell } = makeSource();
+  const store = new QueueStore(live);
   await store.load();
-  expect(queueStoreOf(source)).toBe(store);
-  expect(listeners).toHaveLength(1);
-  listeners[0]!({ type: 'labels', queues: [queue('a'), queue('b')] });
+  tell({ type: 'labels', queues: [queue('a'), queue('b')] });
   store.put(queue('a', { answered: 1 }));
   store.put(queue('c'));
-  expect(store.queues.value?.map(({ id, answered }) => [id, answered])).toEqual([
+  const all = [
     ['a', 1],
     ['b', 0],
     ['c', 0],
-  ]);
+  ];
+  const read = () => store.queues.value?.map(({ id, answered }) => [id, answered]);
+  expect(read()).toEqual(all);
   expect(store.find('b')?.id).toBe('b');
+  store.close();
+  tell({ type: 'labels', queues: [] });
+  expect(read()).toEqual(all);
+});
+
+test('a queue that is being filled is known until it ends, or the server is lost', () => {
+  const { live, tell } = makeSource();
+  const { filling } = new QueueStore(live);
+  const queue = { name: 'Fresh', done: 8, total: 10 };
+  for (const end of [{ type: 'filling', queue: null }, { type: 'lost' }] as const) {
+    tell({ type: 'filling', queue });
+    expect(filling.value).toEqual(queue);
+    tell(end);
+    expect(filling.value).toBeNull();
+  }
 });

@@ -1,28 +1,24 @@
 import { type Signal, signal } from '@preact/signals';
-import type { LabelQueue, LiveSource } from '../../api.ts';
+import type { FillingQueue, LabelQueue, LiveSource } from '../../api.ts';
 
-const stores = new WeakMap<LiveSource, QueueStore>();
-
-/** The queues of a dashboard as they change. There is one for each source, as a subscription has no
- *  end but the page does. */
-export function queueStoreOf(live: LiveSource): QueueStore {
-  const known = stores.get(live);
-  if (known !== undefined) return known;
-  const store = new QueueStore(live);
-  stores.set(live, store);
-  return store;
-}
-
+/** The queues of a dashboard as they change, until it is closed. */
 export class QueueStore {
   /** Undefined until they have been read. */
   readonly queues: Signal<readonly LabelQueue[] | undefined> = signal(undefined);
   readonly error: Signal<string | undefined> = signal(undefined);
+  /** The queue that a model is filling, if there is one. */
+  readonly filling: Signal<FillingQueue | null> = signal(null);
+  /** Ends it: events change it no longer. */
+  readonly close: () => void;
   private readonly live: LiveSource;
 
   constructor(live: LiveSource) {
     this.live = live;
-    live.subscribe((event) => {
+    this.close = live.subscribe((event) => {
       if (event.type === 'labels') this.queues.value = event.queues;
+      else if (event.type === 'filling') this.filling.value = event.queue;
+      // Whether it has ended meanwhile is not known.
+      else if (event.type === 'lost') this.filling.value = null;
       else if (event.type === 'connected') void this.load();
     });
     void this.load();

@@ -55,9 +55,11 @@ export function formatDuration(seconds: number): string {
   return minutes! > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
 }
 
+const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
 /** When something began, in the reader's own clock; the time as it stands if it is none. */
 export function formatTime(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;
-  return date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  return timeFormat.format(date);
 }

@@ -1,4 +1,4 @@
-import { useRef } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { ChartGrid } from '../charts/chart-grid.tsx';
 import type { DrawnRun } from '../charts/chart-lines.ts';
 import type { DashboardState } from '../dashboard-state.ts';
@@ -8,9 +8,39 @@ import { RunPanel } from './run-panel.tsx';
 import { VerdictPanel } from './verdict-panel.tsx';
 import './overview-page.css';
 
-/** The runs, how the chosen one does, and the charts of all that are drawn. */
+/** The runs, how the chosen one does, and the charts of all that are drawn. Each part is drawn again
+ *  only with what it shows: of a run that goes on, the step and the phase change every second. */
 export function OverviewPage({ state }: { state: DashboardState }) {
+  return (
+    <div class="overview">
+      <aside class="overview-side">
+        <RunList state={state} />
+        <ChosenRun state={state} />
+      </aside>
+      <div class="overview-main">
+        {state.runId.value === undefined && (
+          <p class="nothing">This run is no longer there: choose another one.</p>
+        )}
+        <DrawnCharts state={state} />
+        <DrawnConfigs state={state} />
+      </div>
+    </div>
+  );
+}
+
+function ChosenRun({ state }: { state: DashboardState }) {
   const run = state.run.value;
+  if (run === undefined) return null;
+  const { status, message } = run;
+  return (
+    <>
+      <RunPanel run={run} state={state} />
+      <VerdictPanel {...{ status, message, data: state.dataOf(run.id) }} />
+    </>
+  );
+}
+
+function DrawnCharts({ state }: { state: DashboardState }) {
   const drawn = useSame(
     state.drawn.value.map(({ id, name }) => ({
       name,
@@ -18,32 +48,24 @@ export function OverviewPage({ state }: { state: DashboardState }) {
       series: state.dataOf(id).series.value,
     })),
   );
-  const isLoading = state.drawn.value.some(
-    ({ id }) =>
-      state.dataOf(id).metrics.value === undefined && state.dataOf(id).error.value === undefined,
-  );
-  const configs = state.drawn.value.map(({ id, name }) => ({
-    id,
-    name,
-    colour: state.colours.value.get(id) ?? 0,
-    config: state.dataOf(id).config.value,
-  }));
-  return (
-    <div class="overview">
-      <aside class="overview-side">
-        <RunList state={state} />
-        {run !== undefined && <RunPanel run={run} state={state} />}
-        {run !== undefined && <VerdictPanel run={run} data={state.dataOf(run.id)} />}
-      </aside>
-      <div class="overview-main">
-        {run === undefined && (
-          <p class="nothing">This run is no longer there: choose another one.</p>
-        )}
-        {isLoading ? <p class="nothing">Reading the metrics…</p> : <ChartGrid runs={drawn} />}
-        {drawn.length > 0 && <ConfigTable runs={configs} />}
-      </div>
-    </div>
-  );
+  const isLoading = state.drawn.value
+    .map(({ id }) => state.dataOf(id))
+    .some((data) => data.metrics.value === undefined && data.error.value === undefined);
+  if (isLoading) return <p class="nothing">Reading the metrics…</p>;
+  return <ChartGrid runs={drawn} view={state.view} />;
+}
+
+function DrawnConfigs({ state }: { state: DashboardState }) {
+  const drawn = state.drawn.value;
+  const colours = state.colours.value;
+  const configs = drawn.map(({ id }) => state.dataOf(id).config.value);
+  return useMemo(() => {
+    if (drawn.length === 0) return null;
+    const runs = drawn.map(({ id, name }, i) => ({
+      ...{ id, name, colour: colours.get(id) ?? 0, config: configs[i]! },
+    }));
+    return <ConfigTable runs={runs} />;
+  }, [drawn, colours, ...configs]);
 }
 
 /** The same list as before where nothing in it has changed, so that charts are not drawn again. */

@@ -13,7 +13,6 @@ const commands: readonly { command: ControlCommand; label: string; asked: string
 interface RunControlsProps {
   readonly run: RunSummary;
   readonly live: LiveSource;
-  readonly onRun: (run: RunSummary) => void;
 }
 
 /** Buttons that ask something of a living run. Those that make no sense now say why. */
@@ -49,11 +48,11 @@ export function RunControls(props: RunControlsProps) {
 }
 
 /** Sends commands, and tells what became of the last one. */
-function useSender({ run, live, onRun }: RunControlsProps) {
+function useSender({ run, live }: RunControlsProps) {
   const [note, setNote] = useState({ text: '', isFailure: false });
   const send = async (command: ControlCommand) => {
     try {
-      onRun(await live.control(run.id, command));
+      await live.control(run.id, command);
       const { asked } = commands.find((one) => one.command === command)!;
       setNote({ text: asked, isFailure: false });
     } catch (error) {

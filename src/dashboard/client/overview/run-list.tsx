@@ -1,7 +1,6 @@
 import type { RunSummary } from '../../api.ts';
 import { LineSwatch } from '../charts/chart-legend.tsx';
 import type { DashboardState } from '../dashboard-state.ts';
-import { formatRoute } from '../shell/route.ts';
 import { formatTime, kindNames } from './describe-run.ts';
 import { RunProgress, StatusBadge } from './run-status.tsx';
 import './run-list.css';
@@ -24,7 +23,7 @@ export function RunList({ state }: { state: DashboardState }) {
 }
 
 function RunItem({ run, state }: { run: RunSummary; state: DashboardState }) {
-  const isChosen = state.run.value?.id === run.id;
+  const isChosen = state.runId.value === run.id;
   const colour = state.colours.value.get(run.id);
   const areSeveral = state.drawn.value.length > 1;
   return (
@@ -37,10 +36,7 @@ function RunItem({ run, state }: { run: RunSummary; state: DashboardState }) {
         disabled={isChosen}
         onChange={(event) => state.tick(run.id, event.currentTarget.checked)}
       />
-      <a
-        href={formatRoute({ page: 'overview', run: run.id })}
-        aria-current={isChosen ? 'true' : undefined}
-      >
+      <a href={state.overviewOf(run.id)} aria-current={isChosen ? 'true' : undefined}>
         <span class="run-line">
           <span class="run-name">
             {run.name} {areSeveral && colour !== undefined && <LineSwatch colour={colour} />}

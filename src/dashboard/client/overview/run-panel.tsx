@@ -19,12 +19,7 @@ export function RunPanel({ run, state }: { run: RunSummary; state: DashboardStat
         )}
       </p>
       {state.source.live !== undefined && (
-        <RunControls
-          key={run.id}
-          run={run}
-          live={state.source.live}
-          onRun={(to) => state.replaceRun(to)}
-        />
+        <RunControls key={run.id} run={run} live={state.source.live} />
       )}
     </section>
   );

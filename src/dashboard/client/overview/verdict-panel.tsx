@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { LogRow, RunSummary } from '../../api.ts';
 import type { RunData } from '../run-data.ts';
 import { formatTime, isAlive, statuses } from './describe-run.ts';
@@ -7,20 +8,24 @@ import './verdict-panel.css';
 /** Warnings that are shown without being asked for. */
 const shownWarnings = 3;
 
+interface VerdictPanelProps extends Pick<RunSummary, 'status' | 'message'> {
+  readonly data: RunData;
+}
+
 /** How a run does, in plain words: why it ended, what the evaluator says, and what it warned of. */
-export function VerdictPanel({ run, data }: { run: RunSummary; data: RunData }) {
+export function VerdictPanel({ status, message, data }: VerdictPanelProps) {
   const verdict = lastVerdict(data.evaluations.value);
   const warnings = listWarnings(data.log.value);
-  const isQuiet = verdict === undefined && warnings.length === 0 && run.message === null;
+  const isQuiet = verdict === undefined && warnings.length === 0 && message === null;
   return (
     <section class="panel verdict-panel" aria-label="Verdict">
       <h2>Verdict</h2>
-      {run.message !== null && (
-        <p class={`verdict tone-${statuses[run.status].tone}`}>
-          <b>{isAlive(run) ? 'Now' : 'End'}</b> {run.message}
+      {message !== null && (
+        <p class={`verdict tone-${statuses[status].tone}`}>
+          <b>{isAlive({ status }) ? 'Now' : 'End'}</b> {message}
         </p>
       )}
-      {verdict !== undefined && verdict.message !== run.message && (
+      {verdict !== undefined && verdict.message !== message && (
         <p class={`verdict tone-${verdict.tone}`}>
           <b>Evaluation at step {verdict.step}</b> {verdict.message}
         </p>
@@ -63,23 +68,28 @@ function Warnings({ warnings }: { warnings: ReturnType<typeof listWarnings> }) {
 const shownLines = 200;
 
 function RunLog({ log }: { log: readonly LogRow[] }) {
+  const [isOpen, setOpen] = useState(false);
   if (log.length === 0) return null;
   return (
-    <details>
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Log, {log.length} lines</summary>
-      <ol class="run-log">
-        {log
-          .slice(-shownLines)
-          .reverse()
-          .map(({ time, step, type, message }, i) => (
-            <li key={log.length - i}>
-              <span class="log-facts">
-                {formatTime(time)} · step {step} · {type}
-              </span>
-              {message}
-            </li>
-          ))}
-      </ol>
+      {isOpen && <LogLines log={log} />}
     </details>
+  );
+}
+
+function LogLines({ log }: { log: readonly LogRow[] }) {
+  const newest = log.slice(-shownLines).reverse();
+  return (
+    <ol class="run-log">
+      {newest.map(({ time, step, type, message }, i) => (
+        <li key={log.length - i}>
+          <span class="log-facts">
+            {formatTime(time)} · step {step} · {type}
+          </span>
+          {message}
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { DashboardSource, RunSummary, SampleRow } from '../../api.ts';
 import { FollowPrompt } from './follow-prompt.tsx';
 import { formatNumber } from './format-number.ts';
@@ -21,7 +21,7 @@ export function SampleDetails({
 }) {
   const [isFollowing, setFollowing] = useState(false);
   const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => title.current?.focus(), [row.index]);
+  useLayoutEffect(() => title.current?.focus(), [row.index]);
   return (
     <section
       class="samples-details"

@@ -3,9 +3,14 @@ import type { DashboardState } from '../dashboard-state.ts';
 import { Header } from './header.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
 import { Page } from './page.tsx';
-import { formatRoute } from './route.ts';
+import { formatRoute, type Route } from './route.ts';
 import { useShortcuts } from './shortcuts.ts';
 import './app.css';
+
+const titles: Readonly<Record<Route['page'], string>> = {
+  ...{ overview: 'Overview', samples: 'Samples', tokens: 'Tokens', label: 'Label' },
+  unknown: 'No such page',
+};
 
 /** The whole page. */
 export function App({ state }: { state: DashboardState }) {
@@ -13,19 +18,18 @@ export function App({ state }: { state: DashboardState }) {
   const main = useRef<HTMLElement>(null);
   useShortcuts(useMemo(() => shortcuts(state, () => setHelping(true)), [state]));
   const { page } = state.route.value;
-  const name = state.run.value?.name;
+  const name = state.runName.value;
   useEffect(() => {
     document.title = page === 'label' || name === undefined ? 'Proximal' : `${name} · Proximal`;
   }, [page, name]);
-  useEffect(() => scrollTo(0, 0), [page]);
   return (
     <>
       <button type="button" class="skip-link" onClick={() => main.current!.focus()}>
         Skip to the content
       </button>
       <Header state={state} onHelp={() => setHelping(true)} />
-      <main ref={main} tabIndex={-1}>
-        <Page state={state} />
+      <main ref={main} tabIndex={-1} aria-label={titles[page]}>
+        <Page state={state} main={main} />
       </main>
       {isHelping && <KeyboardHelp onClose={() => setHelping(false)} />}
     </>
@@ -38,9 +42,9 @@ function shortcuts(state: DashboardState, onHelp: () => void): Record<string, ()
   };
   return {
     '?': onHelp,
-    'g o': () => go(formatRoute({ page: 'overview', run: state.run.peek()?.id })),
+    'g o': () => go(state.overviewOf(state.runId.peek())),
     'g s': () => {
-      const run = state.run.peek()?.id;
+      const run = state.runId.peek();
       if (run !== undefined) go(formatRoute({ page: 'samples', run }));
     },
     'g l': () => {

@@ -34,8 +34,8 @@ export function Header({ state, onHelp }: HeaderProps) {
 }
 
 function RunSelect({ state }: { state: DashboardState }) {
-  const runs = state.runs.value ?? [];
-  const chosen = state.run.value?.id;
+  const runs = state.names.value;
+  const chosen = state.runId.value;
   const { page } = state.route.value;
   return (
     <select
@@ -46,7 +46,7 @@ function RunSelect({ state }: { state: DashboardState }) {
       onChange={(event) => {
         const run = event.currentTarget.value;
         const isOfSamples = page === 'samples' || page === 'tokens';
-        location.hash = formatRoute({ page: isOfSamples ? 'samples' : 'overview', run });
+        location.hash = isOfSamples ? formatRoute({ page: 'samples', run }) : state.overviewOf(run);
       }}
     >
       {runs.length === 0 && <option>no runs yet</option>}
@@ -60,12 +60,12 @@ function RunSelect({ state }: { state: DashboardState }) {
 }
 
 function Pages({ state }: { state: DashboardState }) {
-  const run = state.run.value?.id;
+  const run = state.runId.value;
   const { page } = state.route.value;
   const pages = [
     {
       title: 'Overview',
-      href: formatRoute({ page: 'overview', run }),
+      href: state.overviewOf(run),
       isHere: page === 'overview',
     },
     {

@@ -1,4 +1,5 @@
-import type { RunSummary } from '../../api.ts';
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { DashboardState } from '../dashboard-state.ts';
 import { LabelPage } from '../label/label-page.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
@@ -6,37 +7,57 @@ import { SamplesPage } from '../samples/samples-page.tsx';
 import { TokenPage } from '../tokens/token-page.tsx';
 import { formatRoute, type Route } from './route.ts';
 
+interface PageProps {
+  readonly state: DashboardState;
+  /** What holds the page. */
+  readonly main: RefObject<HTMLElement | null>;
+}
+
 /** The page of the present address. */
-export function Page({ state }: { state: DashboardState }) {
-  const runs = state.runs.value;
+export function Page({ state, main }: PageProps) {
   const route = state.route.value;
-  if (runs === undefined) return <Waiting error={state.error.value} />;
+  useArrival(main, route.page);
+  if (state.isReading.value) return <Waiting error={state.error.value} />;
   if (route.page === 'unknown') return <Message>There is no such page. Choose one above.</Message>;
-  if (route.page === 'label') {
-    return (
-      <div class="padded">
-        <h1 class="visually-hidden">Label</h1>
-        <LabelPage source={state.source} runs={runs} />
-      </div>
-    );
-  }
-  if (runs.length === 0) {
+  if (route.page === 'label') return <Labels state={state} />;
+  if (state.names.value.length === 0) {
     return <Message>No runs yet. Start one with “proximal train”, and it appears here.</Message>;
   }
   if (route.page === 'overview') return <OverviewPage state={state} />;
-  const run = state.run.value;
-  if (run === undefined) return <Message>This run is not there. Choose another one above.</Message>;
-  return <SamplesOf run={run} route={route} state={state} />;
+  return <SamplesOf route={route} state={state} />;
+}
+
+/** Shows the top of another page and puts the focus there: what had it is gone, or leads here. A page
+ *  that has put it into a field of its own keeps it. */
+function useArrival(main: RefObject<HTMLElement | null>, page: string): void {
+  const last = useRef(page);
+  useLayoutEffect(() => {
+    if (last.current === page) return;
+    last.current = page;
+    scrollTo(0, 0);
+    if (!main.current!.contains(document.activeElement)) main.current!.focus();
+  }, [main, page]);
+}
+
+function Labels({ state }: { state: DashboardState }) {
+  return (
+    <div class="padded">
+      <h1 class="visually-hidden">Label</h1>
+      <LabelPage source={state.source} runs={state.runs.value ?? []} />
+    </div>
+  );
 }
 
 interface SamplesOfProps {
-  readonly run: RunSummary;
   readonly route: Extract<Route, { page: 'samples' | 'tokens' }>;
   readonly state: DashboardState;
 }
 
 /** A run's samples, or the tokens of one; another run begins anew. */
-function SamplesOf({ run, route, state: { source } }: SamplesOfProps) {
+function SamplesOf({ route, state }: SamplesOfProps) {
+  const run = state.run.value;
+  if (run === undefined) return <Message>This run is not there. Choose another one above.</Message>;
+  const { source } = state;
   const open = (index: number) => {
     location.hash = formatRoute({ page: 'tokens', run: run.id, index });
   };

@@ -4,12 +4,35 @@ import { formatRoute, parseRoute } from './route.ts';
 
 describe('parseRoute()', () => {
   test('reads each place', () => {
-    expect(parseRoute('')).toEqual({ page: 'overview', run: undefined });
-    expect(parseRoute('#/')).toEqual({ page: 'overview', run: undefined });
+    const first = { page: 'overview', run: undefined, ticked: [] };
+    expect(parseRoute('')).toEqual(first);
+    expect(parseRoute('#/')).toEqual(first);
     expect(parseRoute('#/label')).toEqual({ page: 'label' });
-    expect(parseRoute('#/runs/a%20b')).toEqual({ page: 'overview', run: 'a b' });
+    expect(parseRoute('#/runs/a%20b')).toEqual({ page: 'overview', run: 'a b', ticked: [] });
     expect(parseRoute('#/runs/a/samples')).toEqual({ page: 'samples', run: 'a' });
     expect(parseRoute('#/runs/a/samples/7')).toEqual({ page: 'tokens', run: 'a', index: 7 });
+  });
+
+  test('reads how the charts are looked at', () => {
+    const route = {
+      page: 'overview',
+      run: 'a',
+      ticked: ['b', 'c,d'],
+      zoom: { min: -1, max: 20.5 },
+    };
+    const hash = '#/runs/a?with=b,c%2Cd&zoom=-1,20.5';
+    expect(parseRoute(hash)).toEqual(route);
+    expect(formatRoute(route as never)).toBe(hash);
+    const zoom = { min: 1 / 3, max: 1000.0004 };
+    expect(formatRoute({ page: 'overview', run: undefined, ticked: [], zoom })).toBe(
+      '#/?zoom=0.333333,1000',
+    );
+  });
+
+  test('passes over a zoom that is none', () => {
+    for (const zoom of ['', '5', '5,5', '9,2', 'a,b', '1,Infinityy', ',']) {
+      expect(parseRoute(`#/runs/a?zoom=${zoom}&with=%`)).toEqual(parseRoute('#/runs/a'));
+    }
   });
 
   test('says unknown of all else', () => {
@@ -17,12 +40,13 @@ describe('parseRoute()', () => {
     expect(hashes.map((hash) => parseRoute(hash).page)).toEqual(hashes.map(() => 'unknown'));
   });
 
-  test('reads back what formatRoute() writes, whatever the name of the run', () => {
+  test('reads back what formatRoute() writes, whatever the names of the runs', () => {
     const run = fc.string({ minLength: 1, unit: 'grapheme' });
     fc.assert(
-      fc.property(run, fc.nat(), (id, index) => {
+      fc.property(run, fc.array(run), fc.nat(), (id, ticked, index) => {
         for (const route of [
-          { page: 'overview', run: id },
+          { page: 'overview', run: id, ticked },
+          { page: 'overview', run: id, ticked, zoom: { min: index % 1000, max: 1000 } },
           { page: 'samples', run: id },
           { page: 'tokens', run: id, index },
         ] as const) {

@@ -102,6 +102,46 @@ describe('the loss', () => {
     expect(named(explain(1, { config: { clip: undefined } }).lines, 'ℓ_t')).toBeUndefined();
   });
 
+  test('is weighted where the token was drawn otherwise', () => {
+    // log π = −1; π/π_drawn is ½, 1 and 4, the last cut at 2.
+    const columns = {
+      samplingLogprobs: [-1 + Math.log(2), -1, -1 - Math.log(4)],
+      ratios: [1, 1, 1],
+    };
+    const [half, one, two] = [0, 1, 2].map((t) => {
+      const { lines, notes } = explain(t, { columns, config: { weightCap: 2, drawnBy: 'topK 9' } });
+      expect(notes).toEqual([]);
+      return ['w_t', 'ℓ_t'].map((name) => named(lines, name)!);
+    });
+    expect(half![0]!.numbers).toBe('min(e^(−1 − (−0.3069)), 2)');
+    expect(half![0]!.result).toBeCloseTo(0.5, 12);
+    expect(half![1]!.formula).toBe('−w_t·min(ρ·A, clip(ρ, 1 − ε, 1 + ε)·A)');
+    expect(half![1]!.numbers).toBe('−0.5·min(1·0.125, 1·0.125)');
+    // A = ⅛, ¼ and ½ by their weights.
+    const losses = [half, one, two].map((lines) => lines![1]!.result);
+    expect(losses[0]).toBeCloseTo(-0.0625, 12);
+    expect(losses[1]).toBeCloseTo(-0.25, 12);
+    expect(losses[2]).toBe(-1);
+    expect([one, two].map((lines) => lines![0]!.remark)).toEqual([undefined, 'cut at 2']);
+  });
+
+  test('says so where a weight is in play that the run did not write down', () => {
+    const given = { clipEpsilon: 0.2, rolloutCorrection: 2, rolloutPrecision: 'int8', topP: 0.9 };
+    const config = readArithmeticConfig(given);
+    const { lines, notes } = explain(1, { config });
+    expect(named(lines, 'w_t')).toBeUndefined();
+    expect(notes).toEqual([
+      "Tokens are drawn by rolloutPrecision int8 and topP 0.9, so the run's loss is w_t·ℓ_t with w_t = min(π/π_{drawn}, 2); π_{drawn} was not written down, so ℓ_t stands here without w_t.",
+    ]);
+    for (const changes of [
+      { rolloutCorrection: 0 },
+      { rolloutPrecision: 'f32', topP: 1, minP: 0 },
+    ]) {
+      const without = readArithmeticConfig({ ...given, ...changes });
+      expect(explain(1, { config: without }).notes).toEqual([]);
+    }
+  });
+
   test('of a sequence ratio takes the geometric mean', () => {
     const { lines, notes } = explain(0, {
       columns: { ratios: [1, 8, 1] },

@@ -159,6 +159,12 @@ function notesOf({ columns, config }: ArithmeticInput): string[] {
   if (config.ratioLevel === 'sequence') {
     notes.push('ρ is of the whole response: the geometric mean of the ratios of its tokens.');
   }
+  const isWeighted = config.drawnBy !== undefined && config.weightCap > 0;
+  if (isWeighted && columns.samplingLogprobs === undefined) {
+    notes.push(
+      `Tokens are drawn by ${config.drawnBy}, so the run's loss is w_t·ℓ_t with w_t = min(π/π_{drawn}, ${formatNumber(config.weightCap)}); π_{drawn} was not written down, so ℓ_t stands here without w_t.`,
+    );
+  }
   if (columns.ratios.every((ratio) => ratio === null)) {
     notes.push('No ratio is known: the update has not seen this response.');
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeTrainFolder } from '../../../../test/helpers/train-setup.ts';
+import { labelRoutes } from '../label-routes.ts';
 import { LabelStore } from '../label-store.ts';
 import { groupsFromModel } from './groups-from-model.ts';
 
@@ -42,6 +43,16 @@ describe('groupsFromModel()', { timeout: 60_000 }, () => {
       'one model may generate at a time, got a second; wait for the first',
     );
     expect((await create()).total).toBe(3);
+  });
+
+  it('is told of as it goes on, and when it has ended', async () => {
+    const store = new LabelStore({ folder: join(folder, 'told-labels'), roots: [folder] });
+    const told: unknown[] = [];
+    const routes = labelRoutes({ store, onFilling: (queue) => told.push(queue) });
+    const body = JSON.stringify({ name: 'Fresh', kind: 'rating', source, limit: 10 });
+    expect((await routes.request('/', { method: 'POST', body })).status).toBe(200);
+    const queue = (done: number) => ({ name: 'Fresh', done, total: 10 });
+    expect(told).toEqual([queue(0), queue(8), queue(10), null]);
   });
 
   it('ends early when it is told to, and leaves nothing behind', async () => {

@@ -48,8 +48,9 @@ export class EventHub {
     );
   }
 
-  publish(event: DashboardEvent): void {
-    if (this.clients.size > 0) this.sendAll(format(event));
+  /** Sends events to all, at once. */
+  publish(...events: readonly DashboardEvent[]): void {
+    if (this.clients.size > 0) this.sendAll(events.map(format).join(''));
   }
 
   /** Ends every stream. */

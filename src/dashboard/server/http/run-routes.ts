@@ -1,7 +1,8 @@
 import { Hono } from 'hono';
 import { z } from 'zod';
+import { runCommands } from '../../../run/run-control.ts';
 import { locateRunFiles } from '../../../run/run-folder.ts';
-import { type ControlCommand, controlCommands } from '../../api.ts';
+import type { ControlCommand } from '../../api.ts';
 import { isLiving, readJson } from '../runs/read-state.ts';
 import type { RunLibrary } from '../runs/run-library.ts';
 import { anyNumber, oneOf, readQuery, shortText, wholeNumber } from './query.ts';
@@ -27,7 +28,7 @@ const sampleFields = {
 
 const indexField = wholeNumber(0, MOST);
 
-const controlSchema = z.strictObject({ command: z.enum(controlCommands) });
+const controlSchema = z.strictObject({ command: z.enum(runCommands) });
 
 export type RequestControl = (folder: string, command: ControlCommand) => Promise<void>;
 
@@ -64,9 +65,10 @@ export function runRoutes(library: RunLibrary, control: RequestControl): Hono {
     if (index === undefined) throw new Refusal(400, `A sample's index must be ${indexField.rule}`);
     return json(await tables.tokens(index));
   });
-  routes.post('/:id/control', async ({ req, json }) => {
+  routes.post('/:id/control', async ({ req, body }) => {
     const command = await readCommand(await req.text());
-    return json(await controlRun(library, { id: req.param('id'), command, control }));
+    await controlRun(library, { id: req.param('id'), command, control });
+    return body(null, 204);
   });
   return routes;
 }
@@ -74,10 +76,7 @@ export function runRoutes(library: RunLibrary, control: RequestControl): Hono {
 async function readCommand(body: string): Promise<ControlCommand> {
   const { data } = controlSchema.safeParse(parseBody(body));
   if (data !== undefined) return data.command;
-  throw new Refusal(
-    400,
-    `The body must be {"command": …} with one of ${controlCommands.join(', ')}`,
-  );
+  throw new Refusal(400, `The body must be {"command": …} with one of ${runCommands.join(', ')}`);
 }
 
 function parseBody(text: string): unknown {
@@ -95,7 +94,7 @@ async function controlRun(
     readonly command: ControlCommand;
     readonly control: RequestControl;
   },
-) {
+): Promise<void> {
   const { id, command, control } = given;
   await library.refresh({ all: true });
   const { folder, summary } = await library.get(id);
@@ -105,5 +104,4 @@ async function controlRun(
   }
   await control(folder, command);
   await library.refresh({ all: true });
-  return (await library.get(id)).summary;
 }

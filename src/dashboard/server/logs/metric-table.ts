@@ -1,5 +1,5 @@
+import type { LineSink } from '../../../base-setup/jsonl-tail.ts';
 import type { MetricColumns } from '../../api.ts';
-import type { LineSink } from './jsonl-tail.ts';
 import { type LogRecord, parseRecord } from './log-record.ts';
 import { cutIntoBuckets, type RowRange, thinColumn } from './thin-rows.ts';
 
@@ -51,7 +51,8 @@ export class MetricTable implements LineSink {
     return { steps, columns: Object.fromEntries(columns), rows: this.count };
   }
 
-  private append(record: LogRecord): void {
+  /** Puts a row behind the others. */
+  append(record: LogRecord): void {
     // A log that goes back was written again from there.
     while (this.count > 0 && this.steps[this.count - 1]! >= record.step) this.removeLast();
     const row = this.count++;

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
+import { JsonlTail, readBytes } from '../../../base-setup/jsonl-tail.ts';
 import { statIfThere } from '../../../base-setup/safetensors/open-weights.ts';
-import { JsonlTail, readBytes } from './jsonl-tail.ts';
 import { type LogRecord, parseRecord } from './log-record.ts';
 
 /** Every record of a log, in its order; none where there is no file. */

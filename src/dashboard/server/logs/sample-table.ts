@@ -1,5 +1,5 @@
+import type { LineSink } from '../../../base-setup/jsonl-tail.ts';
 import type { SampleRow } from '../../api.ts';
-import type { LineSink } from './jsonl-tail.ts';
 import { type LogRecord, parseRecord } from './log-record.ts';
 import type { LinePlace } from './read-records.ts';
 

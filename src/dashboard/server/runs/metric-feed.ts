@@ -1,15 +1,22 @@
+import type { LineSink } from '../../../base-setup/jsonl-tail.ts';
 import type { MetricColumns } from '../../api.ts';
-import type { LineSink } from '../logs/jsonl-tail.ts';
+import { type LogRecord, parseRecord } from '../logs/log-record.ts';
 import { MetricTable } from '../logs/metric-table.ts';
 
 /** Rows that one event may carry; the page loads more than that by itself. */
 const MOST_ROWS = 500;
 
+/** What came since it was asked for last: nothing, rows, or more rows than are to be sent. */
+export type FreshMetrics =
+  | undefined
+  | 'many'
+  | { readonly records: readonly LogRecord[]; readonly columns: MetricColumns };
+
 /** Counts the lines of `metrics.jsonl`, and has those that came since it was asked last. */
 export class MetricFeed implements LineSink {
   private lines = 0;
   private isOpen = false;
-  private readonly fresh = new MetricTable();
+  private fresh: LogRecord[] = [];
 
   get count(): number {
     return this.lines;
@@ -18,23 +25,30 @@ export class MetricFeed implements LineSink {
   add(bytes: Buffer): boolean {
     this.lines++;
     // What was there at the start is the history that pages ask for.
-    if (this.isOpen && this.fresh.rows <= MOST_ROWS) return this.fresh.add(bytes);
-    return true;
+    if (!this.isOpen || this.fresh.length > MOST_ROWS) return true;
+    const record = parseRecord(bytes);
+    if (record !== undefined) this.fresh.push(record);
+    return record !== undefined;
   }
 
   clear(): void {
     this.lines = 0;
-    this.fresh.clear();
+    this.fresh = [];
   }
 
-  /** The rows since the last call; `many` where they are too many to be sent, undefined if there are none. */
-  take(): MetricColumns | 'many' | undefined {
-    this.isOpen = true;
-    const { rows } = this.fresh;
-    const columns = this.fresh.select({ points: MOST_ROWS });
-    this.fresh.clear();
-    if (rows > MOST_ROWS) return 'many';
-    return rows === 0 ? undefined : { ...columns, rows: this.lines };
+  /** The rows since the last call; those of before the first one are `many`. */
+  take(): FreshMetrics {
+    const records = this.fresh;
+    if (!this.isOpen || records.length > MOST_ROWS) {
+      this.isOpen = true;
+      this.fresh = [];
+      return 'many';
+    }
+    if (records.length === 0) return undefined;
+    this.fresh = [];
+    const table = new MetricTable();
+    for (const record of records) table.append(record);
+    return { records, columns: { ...table.select({ points: MOST_ROWS }), rows: this.lines } };
   }
 }
 

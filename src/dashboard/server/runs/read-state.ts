@@ -3,19 +3,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { commandOf } from '../../../run/run-config-files.ts';
 import { isRunAlive } from '../../../run/run-lock.ts';
-import { stateName } from '../../../run/run-state.ts';
+import { hasEnded, runStatuses, stateName } from '../../../run/run-state.ts';
 import type { RunKindName, RunStatus } from '../../api.ts';
-
-const living = ['running', 'paused', 'waiting'] as const satisfies readonly RunStatus[];
-const ended = [
-  'failed',
-  'completed',
-  'converged',
-  'collapsed',
-  'degraded',
-  'diverged',
-  'interrupted',
-] as const satisfies readonly RunStatus[];
 
 const phaseSchema = z.object({ phase: z.string(), done: z.number(), total: z.number() });
 
@@ -24,7 +13,7 @@ const stateSchema = z.object({
   startedAt: z.iso.datetime().catch(new Date(0).toISOString()),
   step: z.int().min(0).catch(0),
   totalSteps: z.int().min(0).nullable().catch(null).default(null),
-  status: z.enum([...living, ...ended]).catch('running'),
+  status: z.enum(runStatuses).catch('running'),
   message: z.string().nullable().catch(null).default(null),
   phase: phaseSchema.nullable().catch(null).default(null),
 });
@@ -33,24 +22,27 @@ export type ReadState = Omit<z.output<typeof stateSchema>, 'status'> & {
   readonly status: RunStatus;
 };
 
-/** How far a run is, and whether its process lives; undefined if the folder holds none. */
-export async function readState(folder: string): Promise<ReadState | undefined> {
-  const state = await readStateFile(folder);
+/** How far a run is, and whether its process lives; undefined if the folder holds none.
+ *  @param read the object in its file */
+export async function readState(
+  folder: string,
+  read: () => ReturnType<typeof readJson> = () => readJson(join(folder, stateName)),
+): Promise<ReadState | undefined> {
+  const state = parseState(await read());
   if (state === undefined || !isLiving(state.status) || isRunAlive(folder)) return state;
   // The process may have ended in order between the two looks.
-  const again = await readStateFile(folder);
+  const again = parseState(await read());
   if (again === undefined || !isLiving(again.status)) return again;
   const message = 'Its process is gone without having said why; --resume goes on with it';
   return { ...again, status: 'killed', phase: null, message };
 }
 
-async function readStateFile(folder: string): Promise<ReadState | undefined> {
-  const value = await readJson(join(folder, stateName));
+function parseState(value: Awaited<ReturnType<typeof readJson>>): ReadState | undefined {
   return value === undefined ? undefined : stateSchema.parse(value);
 }
 
 export function isLiving(status: RunStatus): boolean {
-  return (living as readonly RunStatus[]).includes(status);
+  return status !== 'killed' && !hasEnded({ status });
 }
 
 /** What a run trains, by its config. */
@@ -60,7 +52,9 @@ export function kindOf(config: Readonly<Record<string, unknown>>): RunKindName {
 }
 
 /** The object in a file; undefined where there is none, also where it is being written. */
-export async function readJson(path: string): Promise<Record<string, unknown> | undefined> {
+export async function readJson(
+  path: string,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw error;

@@ -6,8 +6,10 @@ import { RunTables } from './run-tables.ts';
 
 /** Runs whose tables are held at a time; a run of 100 000 steps has about 35 MB of metrics. */
 const MOST_TABLES = 8;
-/** Milliseconds between two looks for new runs and at those that have ended. */
-const SEARCH_INTERVAL = 2000;
+/** Of so many looks one is for new runs, and for new states of those that have ended. */
+const SEARCH_EVERY = 2;
+/** Of so many looks one is at the logs of runs that have ended. */
+const LOOK_EVERY = 10;
 
 /** The runs in some folders, as they come, grow and go. */
 export class RunLibrary {
@@ -15,15 +17,17 @@ export class RunLibrary {
   private readonly readers = new Map<string, RunReader>();
   /** By id, the least lately used first. */
   private readonly tables = new Map<string, RunTables>();
-  private readonly onEvent: (event: DashboardEvent) => void;
-  private told = '';
-  private searchedAt = Number.NEGATIVE_INFINITY;
+  private readonly onEvents: (events: readonly DashboardEvent[]) => void;
+  private told: readonly RunSummary[] = [];
+  /** Since all was looked at. */
+  private looks = 0;
   private refreshing: Promise<void> | undefined;
   private next: Promise<void> | undefined;
 
-  constructor(folders: readonly string[], onEvent: (event: DashboardEvent) => void) {
+  /** @param onEvents takes what a look has found, all of it at once */
+  constructor(folders: readonly string[], onEvents: (events: readonly DashboardEvent[]) => void) {
     this.folders = folders;
-    this.onEvent = onEvent;
+    this.onEvents = onEvents;
   }
 
   /** Summaries as of the last refresh, the latest run first. */
@@ -38,18 +42,11 @@ export class RunLibrary {
     return [...this.readers.values()];
   }
 
-  /** Folders of runs that are under way. */
-  livingFolders(): string[] {
-    return [...this.readers.values()]
-      .filter(({ isLiving }) => isLiving)
-      .map(({ folder }) => folder);
-  }
-
   /** Reads what is new. Runs that have ended are looked at less often than living ones, unless all
    *  are asked for. */
   refresh({ all = false }: { readonly all?: boolean } = {}): Promise<void> {
     if (this.refreshing !== undefined) return all ? this.refreshNext() : this.refreshing;
-    if (all) this.searchedAt = Number.NEGATIVE_INFINITY;
+    if (all) this.looks = 0;
     this.refreshing = this.read().finally(() => {
       this.refreshing = undefined;
     });
@@ -93,19 +90,20 @@ export class RunLibrary {
   }
 
   private async read(): Promise<void> {
-    const isSearch = performance.now() - this.searchedAt >= SEARCH_INTERVAL;
-    if (isSearch) {
-      this.searchedAt = performance.now();
-      await this.search();
-    }
+    const isSearch = this.looks % SEARCH_EVERY === 0;
+    const isLook = this.looks % LOOK_EVERY === 0;
+    this.looks++;
+    if (isSearch) await this.search();
+    const events: DashboardEvent[] = [];
     for (const reader of [...this.readers.values()]) {
-      if (isSearch || reader.isLiving) await this.update(reader);
+      const isDue = reader.isLiving || isLook || (isSearch && (await this.hasNewState(reader)));
+      if (isDue) events.push(...(await this.update(reader)));
     }
     const runs = this.list();
-    const text = JSON.stringify(runs);
-    if (text === this.told) return;
-    this.told = text;
-    this.onEvent({ type: 'runs', runs });
+    const isTold = runs.length === this.told.length && runs.every((run, i) => run === this.told[i]);
+    if (!isTold) events.push({ type: 'runs', runs });
+    this.told = runs;
+    if (events.length > 0) this.onEvents(events);
   }
 
   private async search(): Promise<void> {
@@ -119,14 +117,19 @@ export class RunLibrary {
     }
   }
 
-  private async update(reader: RunReader): Promise<void> {
+  private async hasNewState(reader: RunReader): Promise<boolean> {
+    // Where it cannot be read, the update finds out what that means.
+    return reader.hasNewState().catch(() => true);
+  }
+
+  private async update(reader: RunReader): Promise<readonly DashboardEvent[]> {
     const events = await reader.update().catch((error: NodeJS.ErrnoException) => {
       // A folder that is deleted goes file by file, and one that cannot be read shows nothing.
       if (error.code !== undefined) return undefined;
       throw error;
     });
     if (events === undefined) this.drop(reader.id);
-    for (const event of events ?? []) this.onEvent(event);
+    return events ?? [];
   }
 
   private drop(id: string): void {

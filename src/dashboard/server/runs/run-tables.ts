@@ -1,3 +1,4 @@
+import { JsonlTail } from '../../../base-setup/jsonl-tail.ts';
 import { locateRunFiles, type RunPaths } from '../../../run/run-folder.ts';
 import type {
   EvaluationRow,
@@ -10,7 +11,6 @@ import type {
 } from '../../api.ts';
 import { querySamples } from '../../sample-query.ts';
 import { Refusal } from '../http/refusal.ts';
-import { JsonlTail } from '../logs/jsonl-tail.ts';
 import { type MetricSelection, MetricTable } from '../logs/metric-table.ts';
 import { type LinePlace, readRecords, readRecordsAt } from '../logs/read-records.ts';
 import { SampleTable, toSampleRow } from '../logs/sample-table.ts';

@@ -1,71 +1,32 @@
-import { type FSWatcher, watch } from 'node:fs';
 import type { RunLibrary } from './run-library.ts';
 
-/** Milliseconds between two looks at living runs. */
-const INTERVAL = 500;
-/** Milliseconds in which changes are gathered: a step writes several files. */
-const PAUSE = 50;
+export interface RunWatchOptions {
+  /** Milliseconds between two looks. */
+  readonly interval: number;
+  readonly onError: (error: unknown) => void;
+}
 
-/** Keeps a library up to date while somebody looks: the system tells of changes where it can, and
- *  sizes are looked at besides, as network file systems tell nothing. */
+/** Keeps a library up to date while somebody looks. Sizes and times of files are looked at, which is
+ *  little work and holds for network file systems too, which tell of no changes. */
 export class RunWatch {
   private readonly library: RunLibrary;
-  private readonly onError: (error: unknown) => void;
-  private readonly watchers = new Map<string, FSWatcher>();
+  private readonly options: RunWatchOptions;
   private timer: NodeJS.Timeout | undefined;
-  private soon: NodeJS.Timeout | undefined;
 
-  constructor(library: RunLibrary, onError: (error: unknown) => void) {
+  constructor(library: RunLibrary, options: RunWatchOptions) {
     this.library = library;
-    this.onError = onError;
+    this.options = options;
   }
 
   start(): void {
-    if (this.timer !== undefined) return;
-    this.timer = setInterval(() => this.refresh(), INTERVAL).unref();
-    this.refresh();
+    const { interval, onError } = this.options;
+    this.timer ??= setInterval(() => {
+      this.library.refresh().catch(onError);
+    }, interval).unref();
   }
 
   stop(): void {
     clearInterval(this.timer);
-    clearTimeout(this.soon);
     this.timer = undefined;
-    this.soon = undefined;
-    for (const path of [...this.watchers.keys()]) this.forget(path);
-  }
-
-  private refresh(all = false): void {
-    this.library.refresh({ all }).then(() => this.follow(), this.onError);
-  }
-
-  /** Watches the folders that are looked in and those of living runs. */
-  private follow(): void {
-    if (this.timer === undefined) return;
-    const roots = new Set(this.library.folders);
-    const wanted = new Set([...roots, ...this.library.livingFolders()]);
-    for (const path of [...this.watchers.keys()]) if (!wanted.has(path)) this.forget(path);
-    for (const path of wanted) {
-      if (!this.watchers.has(path)) this.watch(path, roots.has(path));
-    }
-  }
-
-  private watch(path: string, isRoot: boolean): void {
-    try {
-      const watcher = watch(path, { persistent: false }, () => {
-        this.soon ??= setTimeout(() => {
-          this.soon = undefined;
-          this.refresh(isRoot);
-        }, PAUSE).unref();
-      });
-      watcher.on('error', () => this.forget(path));
-      this.watchers.set(path, watcher);
-    } catch {
-      // The folder is not there yet, or the system has no more watchers: the timer does it.
-    }
-  }
-
-  private forget(path: string): void {
-    this.watchers.get(path)?.close();
-    this.watchers.delete(path);
   }
 }

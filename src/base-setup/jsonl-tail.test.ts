@@ -2,10 +2,14 @@ import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { makeTempFolder } from '../../../../test/helpers/runtime-temp-folder.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { parseRecord } from '../dashboard/server/logs/log-record.ts';
+import {
+  readLastRecords,
+  readRecords,
+  readRecordsAt,
+} from '../dashboard/server/logs/read-records.ts';
 import { JsonlTail } from './jsonl-tail.ts';
-import { parseRecord } from './log-record.ts';
-import { readLastRecords, readRecords, readRecordsAt } from './read-records.ts';
 
 /** A tail of a file that is not there yet, and what it has read. */
 function openTail() {
@@ -30,6 +34,14 @@ function openTail() {
 }
 
 describe('JsonlTail', () => {
+  test('empty lines are passed over, and count as lines', async () => {
+    const { path, rows, tail } = openTail();
+    writeFileSync(path, '{"step":1}\n\n{"step":2}\n');
+    expect(await tail.update()).toBe('grown');
+    expect(rows).toEqual([{ step: 1 }, { step: 2 }]);
+    expect([tail.lines, tail.skipped]).toEqual([3, 0]);
+  });
+
   test('a torn last line waits for its rest', async () => {
     const { path, rows, offsets, tail } = openTail();
     expect(await tail.update()).toBe('same');

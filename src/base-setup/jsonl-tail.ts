@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { statIfThere } from '../../../base-setup/safetensors/open-weights.ts';
+import { statIfThere } from './safetensors/open-weights.ts';
 
 /** What takes the lines of a log. */
 export interface LineSink {
@@ -25,6 +25,7 @@ export class JsonlTail {
   private readonly path: string;
   private readonly sink: LineSink;
   private bad = 0;
+  private count = 0;
   /** After the last whole line. */
   private end = 0;
   private mark: Buffer = Buffer.alloc(0);
@@ -41,6 +42,11 @@ export class JsonlTail {
   /** Lines that were passed over, as they are not what the log should hold. */
   get skipped(): number {
     return this.bad;
+  }
+
+  /** Whole lines so far, empty ones too; while the sink takes a line, that line's number. */
+  get lines(): number {
+    return this.count;
   }
 
   /** Takes what is new; calls at the same time share one reading. */
@@ -114,6 +120,7 @@ export class JsonlTail {
   }
 
   private addLine(bytes: Buffer): void {
+    this.count++;
     if (bytes.length > 0 && !this.sink.add(bytes, this.end)) this.bad++;
   }
 
@@ -122,6 +129,7 @@ export class JsonlTail {
     this.seen = undefined;
     this.end = 0;
     this.bad = 0;
+    this.count = 0;
     this.mark = Buffer.alloc(0);
     if (wasThere) this.sink.clear();
     return wasThere ? 'reset' : 'same';

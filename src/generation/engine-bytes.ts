@@ -1,8 +1,8 @@
-import { QUANTIZED_BLOCK } from '../../engine/graph/index.ts';
-import type { RolloutPrecision } from '../../generation/decode-weights.ts';
-import { decodeGraph } from '../../models/decoder/decode-graph.ts';
-import type { Architecture } from '../../models/decoder/families/index.ts';
-import { fedWeights } from '../../models/decoder/weight-source.ts';
+import { QUANTIZED_BLOCK } from '../engine/graph/index.ts';
+import { decodeGraph } from '../models/decoder/decode-graph.ts';
+import type { Architecture } from '../models/decoder/families/index.ts';
+import { fedWeights } from '../models/decoder/weight-source.ts';
+import type { RolloutPrecision } from './decode-weights.ts';
 
 /** Bytes of weights that the decode graph holds beside the base, at each precision. */
 export function engineBytes(

@@ -1,7 +1,7 @@
 import { defaultLoraConfig, isTarget, type LoraConfig } from '../../base-setup/lora/lora-config.ts';
-import type { Architecture } from '../../models/decoder/families/index.ts';
-import { layerParts } from '../../models/decoder/layer-graph.ts';
-import { weightShapes } from '../../models/decoder/weight-shapes.ts';
+import type { Architecture } from './families/index.ts';
+import { layerParts } from './layer-graph.ts';
+import { weightShapes } from './weight-shapes.ts';
 
 /** Parameters of a model and of the adapters that are usually trained over it. */
 export interface ParameterCounts {

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { observeRuns } from '../src/engine/runtime/index.ts';
+import { type DemoStage, runDemo } from '../src/run/demo/demo-run.ts';
+import { round } from './measure.ts';
+
+interface StageTime {
+  seconds: number;
+  /** In ONNX Runtime. */
+  runtime: number;
+}
+
+/** How much of the demo's time is spent inside ONNX Runtime, as a whole and by stage. */
+export async function benchDemoProfile(): Promise<object> {
+  const folder = mkdtempSync(join(tmpdir(), 'proximal-demo-'));
+  const stages = new Map<string, StageTime>();
+  let current: StageTime = { seconds: 0, runtime: 0 };
+  let began = performance.now();
+  const enter = (stage: DemoStage | 'start') => {
+    const now = performance.now();
+    current.seconds += (now - began) / 1000;
+    began = now;
+    current = stages.get(stage) ?? { seconds: 0, runtime: 0 };
+    stages.set(stage, current);
+  };
+  enter('start');
+  const end = observeRuns(({ milliseconds }) => {
+    current.runtime += milliseconds / 1000;
+  });
+  try {
+    await runDemo({ output: folder, onStage: enter });
+    enter('start');
+  } finally {
+    end();
+    rmSync(folder, { recursive: true });
+  }
+  const sum = (key: keyof StageTime) =>
+    [...stages.values()].reduce((all, one) => all + one[key], 0);
+  const fractions = [...stages]
+    .filter(([stage]) => stage !== 'start')
+    .map(([stage, { seconds, runtime }]) => [
+      stage,
+      { seconds: round(seconds, 1), runtime_fraction: round(runtime / seconds) },
+    ]);
+  return {
+    seconds: round(sum('seconds'), 1),
+    runtime_fraction: round(sum('runtime') / sum('seconds')),
+    stages: Object.fromEntries(fractions),
+  };
+}

@@ -1,0 +1,44 @@
+import { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
+import { loraOf } from '../../src/base-setup/lora/lora-of-config.ts';
+import { loadTokenizer, type Tokenizer } from '../../src/base-setup/tokenizer/index.ts';
+import { resolvePPOConfig } from '../../src/config/ppo-config.ts';
+import type { PromptRecord } from '../../src/data/index.ts';
+import { embeddedFolder } from '../../src/embedded/embedded-files.ts';
+import { RewardModel, randomHead } from '../../src/models/index.ts';
+import { type Components, makeComponents } from '../../src/ppo-trainer/components.ts';
+import { qwen3Model } from '../qwen3.ts';
+import type { CaseRequest } from './cases.ts';
+
+/** The components of a PPO step over Qwen3-0.6B's shape, with a reward model that has an adapter. */
+export async function buildComponents(request: CaseRequest): Promise<Components> {
+  const config = resolvePPOConfig({
+    ...{ batchSize: request.prompts.length, samplesPerPrompt: request.samples },
+    ...{ maxNewTokens: request.maxNewTokens, ppoEpochs: request.epochs },
+    ...{ rolloutPrecision: request.precision, advantageEstimator: 'gae' as const },
+    ...request.config,
+  });
+  const base = qwen3Model(request.layers);
+  const tokenizer = await endingTokenizer(request, base.architecture.config.vocab_size);
+  const adapter = LoraAdapter.create(loraOf(config), base.modules(), 'reward');
+  const head = randomHead(base.architecture.config.hidden_size);
+  const rewardModel = new RewardModel({ base, tokenizer, adapter, head });
+  const model = { base, tokenizer, folder: '' };
+  return makeComponents(config, model, { rewardModel, warn: console.error });
+}
+
+/** A tokenizer that decodes, and takes a part of the vocabulary for ends of text. */
+async function endingTokenizer({ endsOneIn }: CaseRequest, vocabulary: number): Promise<Tokenizer> {
+  const tokenizer = await loadTokenizer(embeddedFolder);
+  const count = endsOneIn === undefined ? 0 : Math.floor(vocabulary / endsOneIn);
+  const eosIds = Array.from({ length: count }, (_, i) => i * endsOneIn!);
+  return Object.create(tokenizer, { eosIds: { value: eosIds } }) as Tokenizer;
+}
+
+/** Prompts of the asked lengths, of different tokens. */
+export function makePrompts({ prompts }: CaseRequest): PromptRecord[] {
+  return prompts.map((length, prompt) => ({
+    text: '',
+    tokens: Int32Array.from({ length }, (_, i) => 1000 * (prompt + 1) + i),
+    row: {},
+  }));
+}

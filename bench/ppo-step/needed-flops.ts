@@ -1,0 +1,50 @@
+import { layerParts } from '../../src/models/decoder/layer-graph.ts';
+import { PackedBatch } from '../../src/models/decoder/packed-batch.ts';
+import type { BaseModel } from '../../src/models/index.ts';
+
+export interface WorkShape {
+  /** Prompt and response of each text. */
+  readonly sequences: readonly Int32Array[];
+  readonly responseTokens: number;
+  /** Of one layer's adapters. */
+  readonly loraParameters: number;
+  readonly epochs: number;
+}
+
+export interface NeededFlops {
+  /** Log-probabilities of policy or reference. */
+  readonly logprobs: number;
+  readonly value: number;
+  readonly reward: number;
+  readonly update: number;
+}
+
+/**
+ * The least products that the passes of a PPO update take: every distinct token once through the
+ * frozen weights, forward 2·P·M and back to the inputs 2·P·M again; adapters L 2·L·M and 4·L·M;
+ * attention over the tokens that may be seen, 4·heads·D each, twice that backward; the output head
+ * on response tokens alone. No padding, no second computing, no token twice.
+ */
+export function neededFlops(
+  { architecture }: BaseModel,
+  { sequences, responseTokens, loraParameters, epochs }: WorkShape,
+): NeededFlops {
+  const { config } = architecture;
+  const { tokens, positions } = new PackedBatch(sequences, { share: true });
+  const M = tokens.length;
+  const P = [...layerParts(architecture).modules.values()].reduce((sum, [o, i]) => sum + o * i, 0);
+  const seen = positions.reduce((sum, place) => sum + place + 1, 0);
+  const attention = 4 * config.num_attention_heads * config.head_dim * seen;
+  const layers = config.num_hidden_layers;
+  const plain = layers * (2 * P * M + attention);
+  const adapters = layers * 2 * loraParameters * M;
+  const backward = layers * (2 * P * M + 2 * attention) + 2 * adapters;
+  const head = 2 * config.vocab_size * config.hidden_size * responseTokens;
+  const forward = plain + adapters;
+  return {
+    logprobs: plain + head,
+    value: forward,
+    reward: forward,
+    update: epochs * (2 * (forward + backward) + 2 * head),
+  };
+}

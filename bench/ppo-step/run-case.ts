@@ -1,0 +1,138 @@
+import { observeRuns } from '../../src/engine/runtime/index.ts';
+import type { Components } from '../../src/ppo-trainer/components.ts';
+import { ppoStep } from '../../src/ppo-trainer/ppo-step.ts';
+import { median, round } from '../measure.ts';
+import { rawSpeed } from '../raw-product.ts';
+import { buildComponents, makePrompts } from './build-components.ts';
+import type { CaseRequest } from './cases.ts';
+import { neededFlops } from './needed-flops.ts';
+
+type Phase = 'generate' | 'logprobs' | 'reward' | 'value' | 'update';
+
+/** One PPO update: seconds and products of each phase. */
+interface StepRecord {
+  readonly seconds: number;
+  readonly phases: Record<Phase, number>;
+  readonly flops: Record<Phase, number>;
+  readonly runtimeSeconds: number;
+  readonly sequences: Int32Array[];
+  readonly responses: number[];
+}
+
+/** Measures one case and gives its numbers: the whole work of a process of its own. */
+export async function runCase(request: CaseRequest): Promise<object> {
+  const components = await buildComponents(request);
+  const speeds = [await rawSpeed()];
+  const steps: StepRecord[] = [];
+  for (let repeat = -1; repeat < request.repeats; repeat++) {
+    const step = await measureStep(components, request);
+    if (repeat >= 0) steps.push(step);
+  }
+  speeds.push(await rawSpeed());
+  return summarize(components, { request, steps, gflops: median(speeds) });
+}
+
+/** The same random streams in every repeat, so that each is the same work. */
+async function measureStep(made: Components, request: CaseRequest): Promise<StepRecord> {
+  const meter = new PhaseMeter();
+  const end = observeRuns(({ milliseconds, flops }) => meter.count(milliseconds, flops));
+  const start = performance.now();
+  const { experience, metrics } = await ppoStep(meter.watch(made), makePrompts(request), {
+    step: 1,
+  });
+  const seconds = (performance.now() - start) / 1000;
+  end();
+  const { phases, flops, runtimeSeconds } = meter;
+  phases.generate = metrics['timing/generate']!;
+  phases.update = metrics['timing/update']!;
+  const { sequences, offsets, tokens } = experience;
+  return {
+    ...{ seconds, phases, flops, runtimeSeconds },
+    responses: sequences.map((_, i) => offsets[i + 1]! - offsets[i]!),
+    sequences: sequences.map(({ promptTokens }, i) =>
+      Int32Array.from([...promptTokens, ...tokens.subarray(offsets[i]!, offsets[i + 1]!)]),
+    ),
+  };
+}
+
+/** Tells apart the phases of a step by standing in front of its components. */
+class PhaseMeter {
+  readonly phases = { generate: 0, logprobs: 0, reward: 0, value: 0, update: 0 };
+  readonly flops = { generate: 0, logprobs: 0, reward: 0, value: 0, update: 0 };
+  runtimeSeconds = 0;
+  private phase: Phase = 'generate';
+
+  count(milliseconds: number, flops: number): void {
+    this.flops[this.phase] += flops;
+    this.runtimeSeconds += milliseconds / 1000;
+  }
+
+  watch(made: Components): Components {
+    const { attributor, rewardComputer, valueAdder, modelTrainer } = made;
+    const timed = <A extends unknown[], R>(phase: Phase, work: (...args: A) => Promise<R>) => {
+      return async (...args: A): Promise<R> => {
+        this.phase = phase;
+        const start = performance.now();
+        const result = await work(...args);
+        this.phases[phase] += (performance.now() - start) / 1000;
+        return result;
+      };
+    };
+    return {
+      ...made,
+      attributor: { attribute: timed('logprobs', attributor.attribute.bind(attributor)) },
+      rewardComputer: Object.create(rewardComputer, {
+        computeRewards: {
+          value: timed('reward', rewardComputer.computeRewards.bind(rewardComputer)),
+        },
+      }),
+      valueAdder: { addValues: timed('value', valueAdder.addValues.bind(valueAdder)) },
+      modelTrainer: Object.create(modelTrainer, {
+        trainStep: { value: timed('update', modelTrainer.trainStep.bind(modelTrainer)) },
+      }),
+    };
+  }
+}
+
+function summarize(
+  { policy }: Components,
+  { request, steps, gflops }: { request: CaseRequest; steps: StepRecord[]; gflops: number },
+): object {
+  const of = (pick: (step: StepRecord) => number) => median(steps.map(pick));
+  const [{ sequences, responses, flops }] = steps as [StepRecord];
+  const responseTokens = responses.reduce((a, b) => a + b);
+  const layers = policy.base.architecture.config.num_hidden_layers;
+  const parameters = [...policy.adapter!.weights.values()].reduce((n, w) => n + w.data.length, 0);
+  const needed = neededFlops(policy.base, {
+    ...{ sequences, responseTokens, epochs: request.epochs, loraParameters: parameters / layers },
+  });
+  const total = needed.logprobs + needed.reward + needed.value + needed.update;
+  const done = flops.logprobs + flops.reward + flops.value + flops.update;
+  const seconds = of((step) => step.seconds);
+  const updateSeconds = of(({ phases }) => phases.update);
+  const passSeconds = of(({ phases: p }) => p.logprobs + p.reward + p.value + p.update);
+  const names = Object.keys(flops) as Phase[];
+  return {
+    seconds: round(seconds, 2),
+    phases: Object.fromEntries(
+      names.map((name) => [
+        name,
+        round(
+          of((s) => s.phases[name]),
+          2,
+        ),
+      ]),
+    ),
+    tokens_per_second: round(responseTokens / seconds, 1),
+    peak_rss_mb: Math.round(process.resourceUsage().maxRSS / 1024),
+    flops_ratio: round(done / total),
+    matmul_fraction: round(needed.update / updateSeconds / 1e9 / gflops),
+    passes_matmul_fraction: round(total / passSeconds / 1e9 / gflops),
+    runtime_fraction: round(of((step) => step.runtimeSeconds / step.seconds)),
+    matmul_gflops: round(gflops, 0),
+    responses,
+  };
+}
+
+const text = process.argv[2];
+if (text !== undefined) console.log(JSON.stringify(await runCase(JSON.parse(text))));

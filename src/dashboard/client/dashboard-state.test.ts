@@ -1,0 +1,84 @@
+import { expect, test, vi } from 'vitest';
+import type { DashboardEvent, DashboardSource, RunSummary } from '../api.ts';
+import { DashboardState } from './dashboard-state.ts';
+
+const location = { hash: '' };
+let goTo!: () => void;
+vi.stubGlobal('location', location);
+vi.stubGlobal('addEventListener', (_: string, listener: () => void) => {
+  goTo = listener;
+});
+vi.stubGlobal('history', {
+  replaceState: (_: null, __: string, hash: string) => {
+    location.hash = hash;
+  },
+});
+
+const runOf = (status: RunSummary['status']) => ({ id: 'a', status }) as RunSummary;
+
+/** A state with the events and the first list in the test's hand. */
+function makeState() {
+  let tell!: (event: DashboardEvent) => void;
+  let answer!: (runs: RunSummary[]) => void;
+  const runs = new Promise<RunSummary[]>((resolve) => {
+    answer = resolve;
+  });
+  const live = { subscribe: (listener: typeof tell) => (tell = listener) };
+  const state = new DashboardState({ runs: () => runs, live } as unknown as DashboardSource);
+  const status = () => state.runs.value?.map((run) => run.status);
+  const answerWith = async (list: RunSummary[]) => {
+    answer(list);
+    await runs;
+  };
+  return { tell, answer: answerWith, status, state };
+}
+
+test('the first list is shown until an event brings a newer one', async () => {
+  const { tell, answer, status } = makeState();
+  await answer([runOf('running')]);
+  expect(status()).toEqual(['running']);
+  tell({ type: 'runs', runs: [runOf('paused')] });
+  expect(status()).toEqual(['paused']);
+});
+
+test('a list that comes after an event is older than it', async () => {
+  const { tell, answer, status } = makeState();
+  tell({ type: 'runs', runs: [runOf('paused')] });
+  await answer([runOf('running')]);
+  expect(status()).toEqual(['paused']);
+});
+
+const named = (id: string, step = 0) => ({ id, name: id, step, counts: {} }) as RunSummary;
+
+test('ticks and zoom stand in the address, and come from it', async () => {
+  const { tell, state } = makeState();
+  tell({ type: 'runs', runs: [named('a'), named('b'), named('c')] });
+  expect(location.hash).toBe('');
+  state.tick('b', true);
+  expect(location.hash).toBe('#/runs/a?with=b');
+  state.view.range.value = { min: 2, max: 7 };
+  expect(location.hash).toBe('#/runs/a?with=b&zoom=2,7');
+  expect(state.overviewOf('c')).toBe('#/runs/c?with=b&zoom=2,7');
+  location.hash = '#/runs/c?with=a';
+  goTo();
+  expect(state.drawn.value.map(({ id }) => id)).toEqual(['a', 'c']);
+  expect(state.view.range.value).toBeUndefined();
+  location.hash = '#/runs/c/samples';
+  goTo();
+  state.tick('b', true);
+  expect(location.hash).toBe('#/runs/c/samples');
+  expect(state.overviewOf('c')).toBe('#/runs/c?with=a,b');
+  location.hash = '';
+});
+
+test('what is drawn changes with the runs, not with their steps', () => {
+  const { tell, state } = makeState();
+  tell({ type: 'runs', runs: [named('a'), named('b')] });
+  const [names, drawn, [, b]] = [state.names.value, state.drawn.value, state.runs.value!];
+  tell({ type: 'runs', runs: [named('a', 1), named('b')] });
+  expect(state.run.value!.step).toBe(1);
+  expect(state.runs.value![1]).toBe(b);
+  expect([state.names.value, state.drawn.value]).toEqual([names, drawn]);
+  expect(state.names.value).toBe(names);
+  expect(state.drawn.value).toBe(drawn);
+});

@@ -1,0 +1,84 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { qwen3Architecture } from '../../bench/qwen3.ts';
+import { type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
+import { MemoryEstimator } from './memory-estimate.ts';
+import { planMemory } from './memory-plan.ts';
+
+const architecture = qwen3Architecture();
+
+function optionsOf(config: PPOConfigOptions = {}) {
+  return { config: resolvePPOConfig(config), longestPrompt: 200, rewardModels: 1 };
+}
+
+const plan = (limit: number, config?: PPOConfigOptions) =>
+  planMemory(architecture, { ...optionsOf(config), limit });
+
+describe('planMemory()', () => {
+  it('leaves the config as it is where there is room', () => {
+    const { settings } = plan(64e9);
+    expect(settings).toEqual({
+      ...{ rolloutPrecision: 'f32', saveActivations: 'matmul', rolloutBatchSize: 4 },
+      ...{ keepPasses: true, maxTokensAtOnce: 1024, microBatchSize: undefined },
+    });
+  });
+
+  it('gives way step by step: passes, texts and tokens at once, saved values, precision', () => {
+    const many = { batchSize: 16 };
+    const passes = plan(plan(64e9, many).estimate.peak - 1, many);
+    expect(passes.settings).toMatchObject({ keepPasses: false, maxTokensAtOnce: 1024 });
+    const tokens = plan(passes.estimate.peak - 1, many);
+    expect(tokens.settings).toMatchObject({ rolloutPrecision: 'f32', saveActivations: 'matmul' });
+    expect(tokens.settings.maxTokensAtOnce).toBeLessThan(1024);
+    expect(plan(5e9).settings.rolloutPrecision).toBe('int8');
+    expect(plan(3.5e9).settings.rolloutPrecision).toBe('f32-feeds');
+  });
+
+  it('never plans above the limit, and needs no more where it is lower', () => {
+    let [last, lastPeak] = [Infinity, Infinity];
+    for (let limit = 12e9; limit > 3.3e9; limit -= 0.25e9) {
+      const { estimate } = plan(limit);
+      expect(estimate.peak).toBeLessThanOrEqual(limit);
+      expect(limit).toBeLessThan(last);
+      expect(estimate.peak).toBeLessThanOrEqual(lastPeak);
+      [last, lastPeak] = [limit, estimate.peak];
+    }
+  });
+
+  it('refuses what cannot fit, and says what it takes', () => {
+    expect(() => plan(1e9)).toThrow(
+      /^Cannot fit the run into memory: memory must be at least \d\.\d\d GB, got 1\.00 GB; /,
+    );
+    const [, least] = /at least (\S+) GB/.exec(String(catchError(() => plan(1e9))))!;
+    expect(plan(1e9 * (Number(least) + 0.01)).settings.rolloutPrecision).toBe('f32-feeds');
+  });
+});
+
+describe('MemoryEstimator', () => {
+  it('grows with what runs together and with what is kept', () => {
+    const estimator = new MemoryEstimator(architecture, optionsOf({ batchSize: 32 }));
+    const peak = (config: PPOConfigOptions) => estimator.estimate(resolvePPOConfig(config));
+    fc.assert(
+      fc.property(fc.integer({ min: 300, max: 4000 }), fc.boolean(), (tokens, keepPasses) => {
+        const fewer = { keepPasses, maxTokensAtOnce: tokens };
+        const more = { ...fewer, maxTokensAtOnce: tokens + 1000 };
+        expect(peak(more).update).toBeGreaterThanOrEqual(peak(fewer).update);
+        expect(peak({ ...fewer, keepPasses: true }).update).toBeGreaterThanOrEqual(
+          peak({ ...fewer, keepPasses: false }).update,
+        );
+      }),
+      { numRuns: 20 },
+    );
+    expect(peak({ saveActivations: 'none' }).update).toBeLessThan(peak({}).update);
+    expect(peak({ rolloutPrecision: 'int8' }).rollout).toBeLessThan(peak({}).rollout);
+  });
+});
+
+function catchError(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('Internal: nothing was thrown');
+}

@@ -1,0 +1,86 @@
+import { ValueAdder } from '../advantage/value-adder.ts';
+import type { PPOConfig } from '../config/ppo-config.ts';
+import type { PolicyModel, ResponseLogprobs, ValueModel } from '../models/index.ts';
+import { cutInto } from '../models/token-batch.ts';
+import { offsetsOf } from '../token-attribution/join-columns.ts';
+import type { Rollout } from '../token-attribution/rollout.ts';
+import { type MicroBatchOptions, microBatches } from './micro-batches.ts';
+import type { PolicyPass } from './policy-pass.ts';
+import { type Responses, responsesOf, selectResponses } from './responses.ts';
+import type { ValuePass } from './value-pass.ts';
+
+type KeepConfig = MicroBatchOptions & Pick<PPOConfig, 'keepPasses' | 'miniBatchSize'>;
+
+/** Parts whose passes the first optimiser step of the update can take over: it must be of all
+ *  responses, and memory must be there for all parts at once. None if it is not so. */
+function keptParts(responses: Responses, config: KeepConfig): number[][] | undefined {
+  const { length } = responses.sequences;
+  if ((config.miniBatchSize ?? length) < length) return undefined;
+  const parts = microBatches(responses, config);
+  return (config.keepPasses ?? parts.length === 1) ? parts : undefined;
+}
+
+/** V_old, by passes that the update takes over where it can: the model is the same. */
+export class FirstValues {
+  private readonly pass: ValuePass;
+  private readonly config: KeepConfig;
+  private readonly otherwise: ValueAdder;
+
+  constructor(pass: ValuePass, { value, config }: { value: ValueModel; config: KeepConfig }) {
+    this.pass = pass;
+    this.config = config;
+    this.otherwise = new ValueAdder(value);
+  }
+
+  async addValues(
+    rollout: Pick<Rollout, 'sequences' | 'offsets' | 'tokens'>,
+    stepOffsets: Int32Array,
+  ): Promise<Float32Array> {
+    const parts = keptParts(rollout, this.config);
+    if (parts === undefined) return this.otherwise.addValues(rollout, stepOffsets);
+    const values = new Float32Array(stepOffsets.at(-1)!);
+    for (const indices of parts) {
+      const counts = indices.map((i) => stepOffsets[i + 1]! - stepOffsets[i]!);
+      const part = { ...selectResponses(rollout, indices), stepOffsets: offsetsOf(counts) };
+      const found = cutInto(await this.pass.values(part), counts);
+      for (const [k, i] of indices.entries()) values.set(found[k]!, stepOffsets[i]!);
+    }
+    return values;
+  }
+}
+
+/** log π_old, by passes that the update takes over where it can. */
+export class FirstLogprobs {
+  private readonly pass: PolicyPass;
+  private readonly config: KeepConfig;
+  private readonly policy: PolicyModel;
+
+  constructor(pass: PolicyPass, { policy, config }: { policy: PolicyModel; config: KeepConfig }) {
+    this.pass = pass;
+    this.config = config;
+    this.policy = policy;
+  }
+
+  /** Of responses that come in the order of their prompts. */
+  async logprobs(
+    prompts: readonly Int32Array[],
+    responses: readonly Int32Array[],
+    options: { readonly temperature?: number } = {},
+  ): Promise<ResponseLogprobs> {
+    const all = responsesOf(prompts, responses);
+    const parts = keptParts(all, this.config);
+    if (parts === undefined) return this.policy.logprobs(prompts, responses, options);
+    const logprobs: Float32Array[] = [];
+    const entropies: Float32Array[] = [];
+    for (const indices of parts) {
+      const found = await this.pass.logprobs(selectResponses(all, indices));
+      const lengths = indices.map((i) => responses[i]!.length);
+      const cut = [cutInto(found.logprobs, lengths), cutInto(found.entropies, lengths)] as const;
+      for (const [k, i] of indices.entries()) {
+        logprobs[i] = cut[0][k]!;
+        entropies[i] = cut[1][k]!;
+      }
+    }
+    return { logprobs, entropies };
+  }
+}

@@ -1,0 +1,182 @@
+"""What the two peers of `npm run bench -- ppo-step` share: the case, the models and the clock."""
+
+import json
+import platform
+import resource
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import torch
+from peft import LoraConfig
+from torch import Tensor
+from transformers import LogitsProcessor, PreTrainedModel, Qwen3Config
+
+PAD, EOS, FIRST_PROMPT = 0, 1, 100
+PHASES = ("generate", "reference", "value", "reward", "update_forward", "update_backward")
+MEMORY_LIMIT_MB = 21_000
+# Weights of one model of this shape; scores and passes without gradients are small beside it.
+MODEL_MB = 2_274
+TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj"]
+LORA = LoraConfig(r=16, lora_alpha=32, target_modules=TARGETS)
+CONFIG = Qwen3Config(
+    vocab_size=151_936,
+    hidden_size=1024,
+    intermediate_size=3072,
+    num_hidden_layers=28,
+    num_attention_heads=16,
+    num_key_value_heads=8,
+    head_dim=128,
+    tie_word_embeddings=True,
+    max_position_embeddings=32_768,
+    num_labels=1,
+    pad_token_id=PAD,
+    eos_token_id=EOS,
+    bos_token_id=None,
+)
+
+
+@dataclass
+class Case:
+    """Lengths in tokens: one of each prompt, one of each response, prompt by prompt."""
+
+    prompts: list[int]
+    responses: list[int]
+    samples: int = 1
+    epochs: int = 1
+    repeats: int = 3
+    threads: int = 2
+
+    def __post_init__(self) -> None:
+        wanted = len(self.prompts) * self.samples
+        if len(self.responses) != wanted:
+            raise ValueError(
+                f"Cannot measure this case: {len(self.prompts)} prompts with {self.samples} "
+                f'samples need {wanted} "responses", got {len(self.responses)}'
+            )
+
+    def padded_length(self) -> int:
+        return max(self.prompts) + max(self.responses)
+
+    def prompt_rows(self) -> list[list[int]]:
+        """Random ids, the same for each sample of a prompt; the last id tells the prompt."""
+        rows = []
+        for index, length in enumerate(self.prompts):
+            body = torch.randint(10_000, CONFIG.vocab_size, (length - 1,)).tolist()
+            rows += [[*body, FIRST_PROMPT + index]] * self.samples
+        return rows
+
+    def micro_batch(self, fixed_mb: float, token_mb: float) -> int:
+        """The most rows of the batch, cut evenly, whose activations fit in memory."""
+        rows = len(self.responses)
+        fit = (MEMORY_LIMIT_MB - fixed_mb) / (token_mb * self.padded_length())
+        return max([1, *(n for n in range(1, rows + 1) if rows % n == 0 and n <= fit)])
+
+
+class ForcedLengths(LogitsProcessor):
+    """Ends each row at its target, and at no other token; the longest rows are cut instead."""
+
+    def __init__(self, case: Case, prompts: Tensor) -> None:
+        waiting = {
+            FIRST_PROMPT + i: case.responses[i * case.samples : (i + 1) * case.samples]
+            for i in range(len(case.prompts))
+        }
+        self.start = prompts.shape[1]
+        targets = torch.tensor([waiting[last].pop(0) for last in prompts[:, -1].tolist()])
+        self.targets = targets.masked_fill(targets == max(case.responses), -1)
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        ends = self.targets == input_ids.shape[1] - self.start + 1
+        scores[:, [PAD, EOS]] = -torch.inf
+        scores[ends] = -torch.inf
+        scores[ends, EOS] = 0
+        return scores
+
+
+class Clock:
+    """Wall seconds of each update, by phase."""
+
+    def __init__(self) -> None:
+        self.updates: list[dict[str, float]] = []
+        self.start()
+
+    def start(self) -> None:
+        self.began, self.last = time.perf_counter(), ""
+        self.spent = dict.fromkeys(PHASES, 0.0)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        began, self.last = time.perf_counter(), name
+        yield
+        self.spent[name] += time.perf_counter() - began
+
+    def wrap(self, work: Callable, name_of: Callable[..., str]) -> Callable:
+        """The same function, its time counted as the phase that its arguments tell."""
+
+        def timed(*args, **options):
+            with self.phase(name_of(*args)):
+                return work(*args, **options)
+
+        return timed
+
+    def end_update(self) -> None:
+        seconds = time.perf_counter() - self.began
+        rest = seconds - sum(self.spent.values())
+        self.updates.append({**self.spent, "rest": rest, "seconds": seconds})
+        self.start()
+
+    def medians(self) -> dict[str, float]:
+        """Of the updates after the first, which warms up."""
+        timed = self.updates[1:]
+        return {key: round(statistics.median(u[key] for u in timed), 3) for key in timed[0]}
+
+
+def read_case(path: str) -> Case:
+    case = Case(**json.loads(Path(path).read_text()))
+    torch.set_num_threads(case.threads)
+    torch.manual_seed(0)
+    return case
+
+
+def build_model(kind: type[PreTrainedModel]) -> PreTrainedModel:
+    """Random float32 weights, each written once."""
+    with torch.device("meta"):
+        model = kind(CONFIG)
+    model.to_empty(device="cpu").tie_weights()
+    rotary = type(model.model.rotary_emb)
+    model.model.rotary_emb = rotary(CONFIG)
+    for name, weight in model.named_parameters():
+        weight.data.fill_(1) if "norm" in name else weight.data.uniform_(-0.03, 0.03)
+    return model
+
+
+def matmul_gflops(runs: int = 50) -> float:
+    """Speed of a raw product of [256, 1024] and [1024, 3072]."""
+    a, b = torch.randn(256, 1024), torch.randn(1024, 3072)
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        a @ b
+        times.append(time.perf_counter() - start)
+    return round(2 * 256 * 1024 * 3072 / statistics.median(times) / 1e9, 1)
+
+
+def report(clock: Clock, *, micro_batch: int, packages: tuple[str, ...]) -> str:
+    """The line that the benchmark reads."""
+    phases = clock.medians()
+    result = {
+        "seconds": phases.pop("seconds"),
+        "phases": phases,
+        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "micro_batch": micro_batch,
+        "matmul_gflops": matmul_gflops(),
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in packages},
+        },
+    }
+    return json.dumps(result)
