@@ -31,8 +31,9 @@ export async function runLanguageHead(
   const width = base.architecture.config.hidden_size;
   const dHidden = new Float32Array(tokens.length * width);
   let loss = 0;
-  for (let start = 0; start < tokens.length; start += base.headRowsAtOnce) {
-    const end = Math.min(start + base.headRowsAtOnce, tokens.length);
+  const chunk = base.headRowsAtOnce(tokens.length);
+  for (let start = 0; start < tokens.length; start += chunk) {
+    const end = Math.min(start + chunk, tokens.length);
     const given = {
       x: tensor(hidden.data.subarray(start * width, end * width), [end - start, width]),
       tokens: tensor(tokens.subarray(start, end), [end - start]),

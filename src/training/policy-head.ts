@@ -1,6 +1,5 @@
-import { type Graph, grad, gradientName, makeGraph, type Value } from '../engine/graph/index.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
-import { logprobsGraph } from '../models/decoder/head-graph.ts';
+import { policyHeadGraph } from '../models/decoder/head-graph.ts';
 import type { BaseModel } from '../models/index.ts';
 
 /** Numbers of some tokens, and how each moves with its own hidden state. */
@@ -28,7 +27,7 @@ export async function runPolicyHead(
   { temperature, withEntropy }: PolicyHeadOptions,
 ): Promise<PolicyRows> {
   const head = await base.compile(`policy head ${withEntropy}`, () =>
-    policyHeadGraph(logprobsGraph(base.architecture), withEntropy),
+    policyHeadGraph(base.architecture, { withEntropy }),
   );
   const { hidden_size } = base.architecture.config;
   const count = tokens.length;
@@ -36,17 +35,14 @@ export async function runPolicyHead(
   const entropies = new Float32Array(count);
   const byLogprob = new Float32Array(count * hidden_size);
   const byEntropy = new Float32Array(withEntropy ? count * hidden_size : 0);
-  const chunk = base.headRowsAtOnce;
+  const chunk = base.headRowsAtOnce(count);
   for (let start = 0; start < count; start += chunk) {
     const end = Math.min(start + chunk, count);
-    const ones = tensor(new Float32Array(end - start).fill(1), [end - start]);
     const x = hidden.data.subarray(start * hidden_size, end * hidden_size);
     const shared = {
       x: tensor(x, [end - start, hidden_size]),
       tokens: tensor(tokens.subarray(start, end), [end - start]),
       temperature: tensor(Float32Array.of(temperature), []),
-      [gradientName('logprob')]: ones,
-      [gradientName('entropy')]: ones,
     };
     const outputs = await head.run(base.headFeeds(head, shared));
     const put = (name: string, column: Float32Array, width = 1) =>
@@ -65,17 +61,6 @@ export async function runPolicyHead(
       return tensor(byLogprob, [count, hidden_size]);
     },
   };
-}
-
-/** Log-probabilities and entropies with the gradient of each row by its own hidden state. */
-function policyHeadGraph(graph: Graph, withEntropy: boolean): Graph {
-  const by = (output: string): Value =>
-    grad(graph, { of: [output], wrt: ['x'] }).joint.outputs[gradientName('x')]!;
-  return makeGraph({
-    ...graph.outputs,
-    byLogprob: by('logprob'),
-    ...(withEntropy && { byEntropy: by('entropy') }),
-  });
 }
 
 function scaleRows(matrix: Float32Array, factors: Float32Array): void {

@@ -41,6 +41,7 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
   lessEqual: direct('LessOrEqual'),
   greater: direct('Greater'),
   greaterEqual: direct('GreaterOrEqual'),
+  detach: direct('Identity'),
   neg: direct('Neg'),
   exp: direct('Exp'),
   log: direct('Log'),
@@ -145,6 +146,8 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
     return context.node('Cast', [index], { attributes: { to: BigInt(onnxDataType.int32) } });
   },
 
+  logSoftmax: ({ context, inputs }) =>
+    context.node('LogSoftmax', inputs, { attributes: { axis: -1n } }),
   softmax: ({ context, inputs }) => context.node('Softmax', inputs, { attributes: { axis: -1n } }),
   silu: ({ context, inputs }) =>
     context.node('QuickGelu', inputs, { domain: MICROSOFT, attributes: { alpha: 1 } }),

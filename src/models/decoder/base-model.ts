@@ -24,7 +24,7 @@ export interface LayerRun {
 }
 
 /** At most this many logits are held at once. */
-export const LOGITS_AT_ONCE = 2 ** 23;
+export const LOGITS_AT_ONCE = 2 ** 24;
 
 /**
  * A frozen model: one copy of its weights, fed to every graph. Roles (policy, reference, value,
@@ -97,7 +97,7 @@ export class BaseModel {
     const { hidden_size } = this.architecture.config;
     const logprobs = new Float32Array(tokens.length);
     const entropies = new Float32Array(tokens.length);
-    const chunk = this.headRowsAtOnce;
+    const chunk = this.headRowsAtOnce(tokens.length);
     for (let start = 0; start < tokens.length; start += chunk) {
       const rows = Math.min(chunk, tokens.length - start);
       const x = hidden.data.subarray(start * hidden_size, (start + rows) * hidden_size);
@@ -114,9 +114,11 @@ export class BaseModel {
     return { logprobs, entropies };
   }
 
-  /** Rows that the output head takes in one run, so that few logits are held at once. */
-  get headRowsAtOnce(): number {
-    return Math.max(1, Math.floor(LOGITS_AT_ONCE / this.architecture.config.vocab_size));
+  /** Rows that the output head takes in one run, so that few logits are held at once: parts of nearly
+   *  equal size, as a small rest would read the whole weight for little. */
+  headRowsAtOnce(rows: number): number {
+    const most = Math.max(1, Math.floor(LOGITS_AT_ONCE / this.architecture.config.vocab_size));
+    return Math.ceil(rows / Math.max(1, Math.ceil(rows / most)));
   }
 
   /** A weight by its Hugging Face name. */

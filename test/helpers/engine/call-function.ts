@@ -2,7 +2,7 @@ import type { Dim, Shape } from '../../../src/engine/graph/dim.ts';
 import * as activations from '../../../src/engine/graph/functions/activations.ts';
 import { attention } from '../../../src/engine/graph/functions/attention.ts';
 import { layerNorm } from '../../../src/engine/graph/functions/layer-norm.ts';
-import { logSoftmax, tokenLogprobs } from '../../../src/engine/graph/functions/logprobs.ts';
+import { tokenLogprobs } from '../../../src/engine/graph/functions/logprobs.ts';
 import { linear, loraDelta, loraLinear } from '../../../src/engine/graph/functions/lora.ts';
 import { split } from '../../../src/engine/graph/ops/layout.ts';
 import { mean, sumTo } from '../../../src/engine/graph/ops/reduce.ts';
@@ -18,7 +18,6 @@ export const callFunction = {
     { x, weight, bias }: Named<'x' | 'weight' | 'bias'>,
     { epsilon }: { epsilon: number },
   ) => layerNorm(x, { weight, bias, epsilon }),
-  logSoftmax: unary(logSoftmax),
   tokenLogprobs: ({ logits, tokens }: Named<'logits' | 'tokens'>) => ({
     ...tokenLogprobs(logits, tokens),
   }),

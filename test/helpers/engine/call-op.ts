@@ -51,6 +51,7 @@ export const callOp: { readonly [K in CallableOp]: Call } = {
   erf: unary(elementwise.erf),
   abs: unary(elementwise.abs),
   sign: unary(elementwise.sign),
+  detach: unary(elementwise.detach),
   clip: ({ x }: Named<'x'>, { min, max }: { min: number; max: number }) =>
     elementwise.clip(x, min, max),
   where: ({ condition, a, b }: Named<'condition' | 'a' | 'b'>) =>
@@ -87,6 +88,7 @@ export const callOp: { readonly [K in CallableOp]: Call } = {
   topKIndices: ({ x }: Named<'x'>, { k }: { k: number }) => gather.topKIndices(x, k),
 
   softmax: unary(fused.softmax),
+  logSoftmax: unary(fused.logSoftmax),
   silu: unary(fused.silu),
   rmsNorm: ({ x, weight }: Named<'x' | 'weight'>, { epsilon }: { epsilon: number }) =>
     fused.rmsNorm(x, weight, epsilon),

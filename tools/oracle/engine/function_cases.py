@@ -95,12 +95,8 @@ def logprob_cases() -> list[Case]:
         policy = Categorical(logits=logits)
         return {"logprob": policy.log_prob(tokens), "entropy": policy.entropy()}
 
-    log_softmax = lambda x: x.log_softmax(-1)
     sharp = floats([60, -40, 0], [0.5, 0.5, 0.5], [-1000, -1001, -1000])
     return [
-        Case("logSoftmax", "matrix", log_softmax, {"x": draw(3, 4)}),
-        Case("logSoftmax", "rank 3", log_softmax, {"x": draw(2, 2, 3)}),
-        Case("logSoftmax", "large numbers and ties", log_softmax, {"x": sharp}),
         Case(
             "tokenLogprobs",
             "matrix",

@@ -324,14 +324,20 @@ def fused_cases() -> list[Case]:
         return x * whole(cos) + rotated * whole(sin)
 
     softmax = lambda x: x.softmax(-1)
+    log_softmax = lambda x: x.log_softmax(-1)
+    sharp = floats([60, -40, 0], [0.5, 0.5, 0.5], [-1000, -1001, -1000])
     rms_norm = lambda x, weight: F.rms_norm(x, weight.shape, weight, 1e-6)
     angles = draw(3, 2)
     tables = {"cos": angles.cos().float().double(), "sin": angles.sin().float().double()}
     return [
+        Case("detach", "matrix", lambda x: x.detach(), {"x": draw(2, 3)}),
         Case("softmax", "matrix", softmax, {"x": draw(3, 4)}),
         Case("softmax", "vector", softmax, {"x": draw(4)}),
         Case("softmax", "one element", softmax, {"x": draw(2, 2, 1)}),
         Case("softmax", "large numbers", softmax, {"x": floats([1000, 999, -1000], [-1e9, 0, 1])}),
+        Case("logSoftmax", "matrix", log_softmax, {"x": draw(3, 4)}),
+        Case("logSoftmax", "rank 3", log_softmax, {"x": draw(2, 2, 3)}),
+        Case("logSoftmax", "large numbers and ties", log_softmax, {"x": sharp}),
         Case(
             "rmsNorm", "matrix", rms_norm, {"x": draw(3, 4), "weight": draw(4)}, {"epsilon": 1e-6}
         ),

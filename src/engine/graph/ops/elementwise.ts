@@ -145,6 +145,12 @@ export const castOp = defineOp({
   infer: ([x]: Unary, { to }: CastAttributes) => ({ dtype: to, shape: x.shape }),
 });
 
+/** The same numbers, which no gradient flows through. */
+export const detachOp = defineOp({
+  name: 'detach',
+  infer: ([x]: Unary, _: None) => x,
+});
+
 export const add = two(addOp);
 export const sub = two(subOp);
 export const mul = two(mulOp);
@@ -157,6 +163,7 @@ export const less = two(lessOp);
 export const lessEqual = two(lessEqualOp);
 export const greater = two(greaterOp);
 export const greaterEqual = two(greaterEqualOp);
+export const detach = one(detachOp);
 export const neg = one(negOp);
 export const exp = one(expOp);
 export const log = one(logOp);

@@ -1,6 +1,6 @@
 import { type Dim, sameShape } from '../dim.ts';
 import { apply, defineOp, expectDType, type Node, typeError, type Value } from '../value.ts';
-import { add, mul, neg, rsqrt, sigmoid, sub } from './elementwise.ts';
+import { add, exp, mul, neg, rsqrt, sigmoid, sub } from './elementwise.ts';
 import { mean, sum } from './reduce.ts';
 
 type None = Readonly<Record<string, never>>;
@@ -24,6 +24,20 @@ export const softmaxOp = defineOp({
   },
   vjp({ output: y }: Node<Unary, None>, dy: Value) {
     return [mul(y, sub(dy, sum(mul(dy, y), [-1])))];
+  },
+});
+
+/** log softmax over the last axis: y = x − log Σe^x;  dx = dy − e^y·Σ dy. */
+export const logSoftmaxOp = defineOp({
+  name: 'logSoftmax',
+  infer(inputs: Unary, _: None) {
+    if (inputs[0].shape.length === 0) {
+      throw typeError('logSoftmax', 'the input must have an axis', inputs);
+    }
+    return sameAsFirst('logSoftmax')(inputs);
+  },
+  vjp({ output: y }: Node<Unary, None>, dy: Value) {
+    return [sub(dy, mul(exp(y), sum(dy, [-1])))];
   },
 });
 
@@ -87,6 +101,7 @@ export const ropeOp = defineOp({
 });
 
 export const softmax = (x: Value) => apply(softmaxOp, [x], {});
+export const logSoftmax = (x: Value) => apply(logSoftmaxOp, [x], {});
 export const silu = (x: Value) => apply(siluOp, [x], {});
 export const rmsNorm = (x: Value, weight: Value, epsilon: number) =>
   apply(rmsNormOp, [x, weight], { epsilon });

@@ -55,4 +55,5 @@ export const elementwiseSamples = {
   clip,
   where,
   cast: 'no gradient',
+  detach: 'no gradient',
 } as const;

@@ -110,7 +110,6 @@ export const functionSamples: { readonly [K in FunctionName]: fc.Arbitrary<Sampl
   dropout,
   attention,
   layerNorm,
-  logSoftmax: unary('normal', shapes(1, 4)),
   tokenLogprobs,
   linear,
   loraLinear,

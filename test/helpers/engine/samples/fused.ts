@@ -25,6 +25,7 @@ const rope: fc.Arbitrary<Sample> = fc
 
 export const fusedSamples = {
   softmax: unary('normal', shapes(1, 4)),
+  logSoftmax: unary('normal', shapes(1, 4)),
   silu: unary('normal'),
   rmsNorm,
   rope,
