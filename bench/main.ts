@@ -7,6 +7,7 @@ import { benchDemoProfile } from './demo-profile.ts';
 import { benchLearning, learningTable } from './learning.ts';
 import type { BenchOptions } from './measure.ts';
 import { benchMemory } from './memory.ts';
+import { benchPpoScaling } from './ppo-scaling.ts';
 import { benchPpoStep } from './ppo-step.ts';
 import { benchPrefill } from './prefill.ts';
 import { benchSteady } from './steady.ts';
@@ -30,6 +31,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'demo-profile': benchmark(benchDemoProfile),
   steady: benchmark(benchSteady),
   'ppo-step': benchmark(benchPpoStep),
+  'ppo-scaling': benchmark(benchPpoScaling),
 };
 
 function benchmark<R extends object>(

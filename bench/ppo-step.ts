@@ -2,26 +2,23 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { RolloutPrecision } from '../src/generation/decode-weights.ts';
 import { type BenchOptions, round } from './measure.ts';
 import { runPeer } from './peer.ts';
-import { type CaseName, type CaseRequest, stepCases } from './ppo-step/cases.ts';
-
-interface Measured {
-  readonly seconds: number;
-  readonly peak_rss_mb: number;
-  readonly responses: readonly number[];
-}
+import { type CaseName, stepCases } from './ppo-step/cases.ts';
+import { type Measured, runChild } from './ppo-step/run-child.ts';
 
 const REPEATS = 3;
 const LAYERS = 28;
 
-/** Whole PPO updates of Qwen3-0.6B's shape; with a Python, the same work in torch and in TRL. */
+/** Whole PPO updates of Qwen3-0.6B's shape; with a Python, the same work in torch and in TRL. The
+ *  default case stands at the top, the others as `cases`. */
 export async function benchPpoStep(options: BenchOptions): Promise<object> {
-  const names = options.case === undefined ? (['default'] as const) : [options.case as CaseName];
-  const results = names.map((name) => [name, measureCase(name, options)] as const);
-  return results.length === 1 ? results[0]![1] : Object.fromEntries(results);
+  if (options.case !== undefined) return measureCase(options.case as CaseName, options);
+  const { default: first, ...others } = stepCases;
+  const result = measureCase('default', options);
+  const cases = Object.keys(others).map((name) => [name, measureCase(name as CaseName, options)]);
+  return { ...result, cases: Object.fromEntries(cases) };
 }
 
 function measureCase(name: CaseName, { python, precision = 'f32' }: BenchOptions): object {
@@ -40,31 +37,15 @@ function measureCase(name: CaseName, { python, precision = 'f32' }: BenchOptions
   return python === undefined ? own : { ...own, ...comparePeers(own, { name, python }) };
 }
 
-/** Measures a case in a process of its own, so that its peak of memory is its own too. */
-function runChild(request: CaseRequest): Measured {
-  const script = fileURLToPath(new URL('./ppo-step/run-case.ts', import.meta.url));
-  const node = [process.execPath, '--import', 'tsx', script, JSON.stringify(request)];
-  const cores = Array.from({ length: request.threads }, (_, core) => core).join();
-  const [command, ...args] =
-    request.threads < availableParallelism() ? ['taskset', '-c', cores, ...node] : node;
-  const output = execFileSync(command!, args, {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return JSON.parse(output.trim().split('\n').at(-1)!) as Measured;
-}
-
 /** The same texts in the peers: torch and PEFT by a script of ours, and TRL where it is installed. */
 function comparePeers(own: Measured, { name, python }: { name: CaseName; python: string }): object {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-bench-'));
   const path = join(folder, 'case.json');
   const { prompts, samples, epochs } = stepCases[name];
   const shape = { prompts, samples, epochs, responses: own.responses };
+  const settings = { repeats: REPEATS, threads: availableParallelism() };
   try {
-    writeFileSync(
-      path,
-      JSON.stringify({ ...shape, repeats: REPEATS, threads: availableParallelism() }),
-    );
+    writeFileSync(path, JSON.stringify({ ...shape, ...settings }));
     const torch = runPeer(python, 'ppo_step.py', path) as Measured;
     console.error(`torch: ${JSON.stringify(torch)}`);
     const trl = hasTrl(python) ? (runPeer(python, 'ppo_step_trl.py', path) as Measured) : undefined;
@@ -72,9 +53,9 @@ function comparePeers(own: Measured, { name, python }: { name: CaseName; python:
     const peer = trl ?? torch;
     return {
       peer,
-      torch,
       speed_ratio: round(peer.seconds / own.seconds, 2),
       rss_ratio: round(own.peak_rss_mb / peer.peak_rss_mb),
+      torch,
       torch_speed_ratio: round(torch.seconds / own.seconds, 2),
       torch_rss_ratio: round(own.peak_rss_mb / torch.peak_rss_mb),
     };

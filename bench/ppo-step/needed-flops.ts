@@ -9,10 +9,14 @@ export interface WorkShape {
   /** Of one layer's adapters. */
   readonly loraParameters: number;
   readonly epochs: number;
+  /** Whether log π_old takes a pass of its own, as after an int8 rollout. */
+  readonly recomputes: boolean;
+  /** Whether the update takes over the passes that came before it. */
+  readonly keeps: boolean;
 }
 
 export interface NeededFlops {
-  /** Log-probabilities of policy or reference. */
+  /** Log-probabilities of the reference, and of the policy where they are computed again. */
   readonly logprobs: number;
   readonly value: number;
   readonly reward: number;
@@ -23,11 +27,11 @@ export interface NeededFlops {
  * The least products that the passes of a PPO update take: every distinct token once through the
  * frozen weights, forward 2·P·M and back to the inputs 2·P·M again; adapters L 2·L·M and 4·L·M;
  * attention over the tokens that may be seen, 4·heads·D each, twice that backward; the output head
- * on response tokens alone. No padding, no second computing, no token twice.
+ * on response tokens alone, there and back. No padding, no second computing, no token twice.
  */
 export function neededFlops(
   { architecture }: BaseModel,
-  { sequences, responseTokens, loraParameters, epochs }: WorkShape,
+  { sequences, responseTokens, loraParameters, epochs, recomputes, keeps }: WorkShape,
 ): NeededFlops {
   const { config } = architecture;
   const { tokens, positions } = new PackedBatch(sequences, { share: true });
@@ -41,10 +45,11 @@ export function neededFlops(
   const backward = layers * (2 * P * M + 2 * attention) + 2 * adapters;
   const head = 2 * config.vocab_size * config.hidden_size * responseTokens;
   const forward = plain + adapters;
+  const again = recomputes ? forward + 2 * head : 0;
   return {
-    logprobs: plain + head,
+    logprobs: plain + head + again,
     value: forward,
     reward: forward,
-    update: epochs * (2 * (forward + backward) + 2 * head),
+    update: epochs * (2 * (forward + backward) + 2 * head) - (keeps ? forward + again : 0),
   };
 }

@@ -1,5 +1,6 @@
 import { observeRuns } from '../../src/engine/runtime/index.ts';
 import type { Components } from '../../src/ppo-trainer/components.ts';
+import { MemoryEstimator } from '../../src/ppo-trainer/memory-estimate.ts';
 import { ppoStep } from '../../src/ppo-trainer/ppo-step.ts';
 import { median, round } from '../measure.ts';
 import { rawSpeed } from '../raw-product.ts';
@@ -20,7 +21,7 @@ interface StepRecord {
 }
 
 /** Measures one case and gives its numbers: the whole work of a process of its own. */
-export async function runCase(request: CaseRequest): Promise<object> {
+async function runCase(request: CaseRequest): Promise<object> {
   const components = await buildComponents(request);
   const speeds = [await rawSpeed()];
   const steps: StepRecord[] = [];
@@ -94,10 +95,17 @@ class PhaseMeter {
   }
 }
 
+/** What `--dry-run` would say. */
+function estimateBytes({ policy, config }: Components, { prompts }: CaseRequest): number {
+  const options = { config, longestPrompt: Math.max(...prompts), rewardModels: 1 };
+  return new MemoryEstimator(policy.base.architecture, options).estimate(config).peak;
+}
+
 function summarize(
-  { policy }: Components,
+  components: Components,
   { request, steps, gflops }: { request: CaseRequest; steps: StepRecord[]; gflops: number },
 ): object {
+  const { policy } = components;
   const of = (pick: (step: StepRecord) => number) => median(steps.map(pick));
   const [{ sequences, responses, flops }] = steps as [StepRecord];
   const responseTokens = responses.reduce((a, b) => a + b);
@@ -105,6 +113,8 @@ function summarize(
   const parameters = [...policy.adapter!.weights.values()].reduce((n, w) => n + w.data.length, 0);
   const needed = neededFlops(policy.base, {
     ...{ sequences, responseTokens, epochs: request.epochs, loraParameters: parameters / layers },
+    recomputes: request.precision === 'int8',
+    keeps: components.config.keepPasses !== false,
   });
   const total = needed.logprobs + needed.reward + needed.value + needed.update;
   const done = flops.logprobs + flops.reward + flops.value + flops.update;
@@ -125,6 +135,7 @@ function summarize(
     ),
     tokens_per_second: round(responseTokens / seconds, 1),
     peak_rss_mb: Math.round(process.resourceUsage().maxRSS / 1024),
+    estimated_rss_mb: Math.round(estimateBytes(components, request) / 2 ** 20),
     flops_ratio: round(done / total),
     matmul_fraction: round(needed.update / updateSeconds / 1e9 / gflops),
     passes_matmul_fraction: round(total / passSeconds / 1e9 / gflops),
@@ -134,5 +145,4 @@ function summarize(
   };
 }
 
-const text = process.argv[2];
-if (text !== undefined) console.log(JSON.stringify(await runCase(JSON.parse(text))));
+console.log(JSON.stringify(await runCase(JSON.parse(process.argv[2]!))));

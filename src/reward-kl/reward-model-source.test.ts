@@ -62,7 +62,9 @@ describe('RewardModelSource', () => {
         return Float32Array.from(inputIds, ({ length }) => length);
       },
     };
-    const long = [600, 500, 400].map((length) => rewardSample({ tokens: new Int32Array(length) }));
+    const long = [600, 500, 400].map((length) =>
+      rewardSample({ tokens: new Int32Array(length).fill(length) }),
+    );
     const source = new RewardModelSource(model, { name: 'lengths' });
     const done: number[] = [];
     const context = { signal: controller.signal, onScored: (i: number) => void done.push(i) };

@@ -44,15 +44,16 @@ describe('proximal dashboard', { timeout: 120_000 }, () => {
   test('proximal train --dashboard shows the run from its first step to its end', async () => {
     const folder = await makeTrainFolder();
     const config = join(folder, 'train.yaml');
-    const run = ['--config', config, '--output', join(folder, 'run'), '--dashboard', '0'];
-    const { end, url } = await startServing('stderr', 'train', ...run);
+    // Long enough for several looks, of which there is one a second.
+    const run = ['--config', config, '--output', join(folder, 'run'), '--num-epochs', '30'];
+    const { end, url } = await startServing('stderr', 'train', ...run, '--dashboard', '0');
     const stream = await fetch(`${url}api/events`);
     const text = await stream.text();
     expect((await end).status).toBe(0);
     expect(text).toContain('"type":"metrics"');
     const lists = text.match(/^data: {"type":"runs".*$/gm)!;
     const { runs } = JSON.parse(lists.at(-1)!.slice(6)) as { runs: RunSummary[] };
-    expect(runs).toMatchObject([{ name: 'run', kind: 'ppo', status: 'completed', step: 6 }]);
+    expect(runs).toMatchObject([{ name: 'run', kind: 'ppo', status: 'completed', step: 90 }]);
     await expect(fetch(url)).rejects.toThrow();
   });
 
