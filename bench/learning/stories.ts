@@ -41,7 +41,7 @@ const heldOut = [
 ];
 
 const MAX_NEW_TOKENS = 32;
-const SAMPLES = 4;
+const SAMPLES = 32;
 
 /** Trains a story teller towards happy words, and measures it before and after. */
 export async function learnStories(

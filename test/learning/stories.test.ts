@@ -11,7 +11,7 @@ describe('PPO on a real pretrained model', () => {
     { timeout: 600_000 },
     async () => {
       const { before, after } = await learnStories(folder, { steps: 40 });
-      expect(after.reward).toBeGreaterThan(before.reward + 0.1);
+      expect(after.reward).toBeGreaterThan(before.reward + 0.05);
       expect(after.perplexity).toBeLessThan(2 * before.perplexity);
     },
   );
