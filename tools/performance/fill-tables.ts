@@ -16,29 +16,13 @@ interface StepResult extends PeerResult {
   readonly torch_rss_ratio?: number;
 }
 
-interface StepResults extends StepResult {
-  readonly cases: Readonly<Record<string, StepResult>>;
-}
+/** What benchmarks printed, by the name of the file that it stands in. */
+export type Results = Readonly<Record<string, unknown>>;
 
-interface ScalingPoint {
-  readonly at: number;
-  readonly seconds: number;
-  readonly ms_per_token: number;
-  readonly peak_rss_mb: number;
-}
-
-interface ScalingResults {
-  readonly curves: Readonly<Record<string, readonly ScalingPoint[]>>;
-  readonly long: Readonly<Record<string, ScalingPoint>>;
-}
-
-type Results = (name: string) => unknown;
-
-/** The tables of the page, each made of the JSON that a benchmark printed. */
+/** The tables of the page. */
 const tables: Readonly<Record<string, (results: Results) => string>> = {
-  'ppo-step': (results) => stepTable(results),
-  'ppo-phases': (results) => phaseTable(results('ppo-step-int8') as StepResults),
-  'ppo-scaling': (results) => scalingTable(results('ppo-scaling') as ScalingResults),
+  'ppo-step': (results) => stepTable(stepsOf(results)),
+  'ppo-phases': (results) => phaseTable(stepsOf(results)),
 };
 
 /** Writes every table of a page between its marks, `<!-- name -->` and `<!-- /name -->`. */
@@ -53,46 +37,41 @@ export function fillTables(page: string, results: Results): string {
   }, page);
 }
 
-function stepTable(results: Results): string {
-  const rows = ['f32', 'int8'].flatMap((precision) => {
-    const { cases, ...first } = results(`ppo-step-${precision}`) as StepResults;
-    return Object.entries({ default: first, ...cases }).map(([name, one]) => [
-      ...[name, precision, seconds(one), seconds(one.peer), seconds(one.torch)],
-      `${times(one.speed_ratio)} / ${times(one.torch_speed_ratio)}`,
-      ...[memory(one), memory(one.peer), memory(one.torch)],
-      ...[`${one.rss_ratio ?? '–'}`, `${one.flops_ratio}`, `${one.matmul_fraction}`],
+/** Results of whole PPO updates, `ppo-step-CASE-PRECISION`, with case and precision. */
+function stepsOf(results: Results): (readonly [string, StepResult])[] {
+  return Object.keys(results)
+    .filter((name) => name.startsWith('ppo-step-'))
+    .sort()
+    .map((name) => [
+      name.slice('ppo-step-'.length).replace('-', ', '),
+      results[name] as StepResult,
     ]);
-  });
-  const head = ['case', 'rollout', 'Proximal', 'TRL', 'torch + PEFT', 'TRL / torch is slower by'];
-  const tail = ['memory', 'TRL', 'torch + PEFT', 'of TRL', 'FLOPs done / needed'];
-  return formatTable([[...head, ...tail, 'update, of raw matmul'], ...rows]);
 }
 
-function phaseTable({ phases, peer, torch }: StepResults): string {
-  const list = (given: PeerResult['phases'] | undefined) =>
-    Object.entries(given ?? {})
+function stepTable(steps: readonly (readonly [string, StepResult])[]): string {
+  const rows = steps.map(([name, one]) => [
+    ...[name, seconds(one), seconds(one.peer), seconds(one.torch)],
+    `${times(one.speed_ratio)}, ${times(one.torch_speed_ratio)}`,
+    ...[memory(one), memory(one.peer), memory(one.torch)],
+    `${one.rss_ratio ?? '–'}, ${one.torch_rss_ratio ?? '–'}`,
+    `${one.flops_ratio}`,
+  ]);
+  const durations = ['case, rollout', 'Proximal', 'TRL', 'torch + PEFT', 'faster than these'];
+  const sizes = ['memory', 'TRL', 'torch + PEFT', 'part of these', 'FLOPs done / needed'];
+  return formatTable([[...durations, ...sizes], ...rows]);
+}
+
+function phaseTable(steps: readonly (readonly [string, StepResult])[]): string {
+  const list = ({ phases }: PeerResult) =>
+    Object.entries(phases)
       .map(([name, time]) => `${name.replace('_', ' ')} ${time.toFixed(1)}`)
       .join(', ');
-  return formatTable([
-    ['', 'seconds'],
-    ['Proximal', list(phases)],
-    ['TRL', list(peer?.phases)],
-    ['torch + PEFT', list(torch?.phases)],
-  ]);
-}
-
-function scalingTable({ curves, long }: ScalingResults): string {
-  const rows = Object.entries(curves).map(([name, points]) => [
-    name.replace('_', ' '),
-    points.map(({ at, ms_per_token }) => `${at}: ${ms_per_token.toFixed(1)}`).join(', '),
-    points.map(({ at, peak_rss_mb }) => `${at}: ${gigabytes(peak_rss_mb)}`).join(', '),
-  ]);
-  const longRows = Object.entries(long).map(([name, { ms_per_token, peak_rss_mb, seconds: s }]) => [
-    `${name.replace('_', ' of ')}, 28 layers`,
-    `${ms_per_token.toFixed(1)} (${s.toFixed(0)} s)`,
-    gigabytes(peak_rss_mb),
-  ]);
-  return formatTable([['', 'ms a token', 'peak memory'], ...rows, ...longRows]);
+  const rows = steps.flatMap(([name, one]) =>
+    Object.entries({ Proximal: one, TRL: one.peer, 'torch + PEFT': one.torch }).flatMap(
+      ([who, result]) => (result === undefined ? [] : [[name, who, list(result)]]),
+    ),
+  );
+  return formatTable([['case, rollout', '', 'seconds'], ...rows]);
 }
 
 const seconds = (one: PeerResult | undefined) => (one ? `${one.seconds.toFixed(1)} s` : '–');

@@ -1,10 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { fillTables } from './fill-tables.ts';
+import { performancePage, readResults } from './read-results.ts';
 
-const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
-const page = `${docs}performance.md`;
-const results = (name: string) =>
-  JSON.parse(readFileSync(`${docs}performance/${name}.json`, 'utf8'));
-
-writeFileSync(page, fillTables(readFileSync(page, 'utf8'), results));
+writeFileSync(performancePage, fillTables(readFileSync(performancePage, 'utf8'), readResults()));
