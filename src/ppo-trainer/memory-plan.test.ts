@@ -36,7 +36,7 @@ describe('planMemory()', () => {
 
   it('never plans above the limit, and needs no more where it is lower', () => {
     let [last, lastPeak] = [Infinity, Infinity];
-    for (let limit = 12e9; limit > 3.3e9; limit -= 0.25e9) {
+    for (let limit = 12e9; limit > 3.3e9; limit -= 1e9) {
       const { estimate } = plan(limit);
       expect(estimate.peak).toBeLessThanOrEqual(limit);
       expect(limit).toBeLessThan(last);

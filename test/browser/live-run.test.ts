@@ -45,7 +45,8 @@ describeInBrowser('a real PPO run in the browser', (browser) => {
     await expectDrawn(page, readLog(run, 'metrics.jsonl').at(-1) as Numbers);
     await ask(page, 'Save now', 'paused');
     const checkpoints = () => readdirSync(join(run, 'checkpoints'));
-    await expect.poll(checkpoints, patience).toEqual([nameCheckpoint(step)]);
+    // An evaluation before it may have had another one saved.
+    await expect.poll(checkpoints, patience).toContain(nameCheckpoint(step));
     await ask(page, 'Resume', 'running');
     await expect.poll(() => drawnStep(page), patience).toBeGreaterThan(step);
     await ask(page, 'Stop after this step', 'running');
