@@ -78,7 +78,10 @@ async function makeBlock(length: number) {
   const wrt = ['x', ...Object.keys(block.inputs).filter((name) => name.includes('lora_'))];
   const graphs = grad(block, { of: ['y'], wrt, save: 'matmul' });
   const [forward, joint, saving, backward] = (await Promise.all(
-    [block, graphs.joint, graphs.forward, graphs.backward].map((graph) => compile(graph)),
+    // As training compiles them: backward passes keep their memory (docs/decisions/0012).
+    [block, graphs.joint, graphs.forward, graphs.backward].map((graph) =>
+      compile(graph, { arena: graph === graphs.joint || graph === graphs.backward }),
+    ),
   )) as [CompiledGraph, CompiledGraph, CompiledGraph, CompiledGraph];
   const feeds = batch.feeds(config);
   for (const [name, { shape }] of Object.entries(joint.inputs)) {

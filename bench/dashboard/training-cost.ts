@@ -9,13 +9,10 @@ import { median, round } from '../measure.ts';
 import { medianInterval } from './median-interval.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 
-interface TrainingCostOptions {
-  /** Two runs each, one alone and one with a page. */
-  readonly rounds: number;
-  /** Of each run, after those that do not count. */
-  readonly steps: number;
-}
-
+/** Two runs each, one alone and one with a page. */
+const ROUNDS = 11;
+/** Of each run, after those that do not count. */
+const STEPS = 4;
 /** Steps that do not count: the machine warms up, and the page makes its charts. */
 const WARMUP = 2;
 
@@ -28,7 +25,7 @@ interface TrainingCost {
   readonly training_cpu_percent: number;
 }
 
-interface Setting extends TrainingCostOptions {
+interface Setting {
   readonly browser: Browser;
   readonly folder: string;
   readonly server: ServerProcess;
@@ -37,23 +34,20 @@ interface Setting extends TrainingCostOptions {
 /** What a dashboard with one open page costs a training, in percent. The same run is made with and
  *  without a page in turns: the steps of a round are the same work, so that each round gives a
  *  ratio of times. A server without a page does nothing, so one serves all rounds. */
-export async function trainingCost(
-  browser: Browser,
-  options: TrainingCostOptions = { rounds: 11, steps: 4 },
-): Promise<TrainingCost> {
+export async function trainingCost(browser: Browser): Promise<TrainingCost> {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-bench-'));
-  writeInputs(folder, options.steps);
+  writeInputs(folder);
   const server = await startServerProcess(join(folder, 'runs'));
   try {
-    return await compareInTurns({ ...options, browser, folder, server });
+    return await compareInTurns({ browser, folder, server });
   } finally {
     server.end();
     rmSync(folder, { recursive: true });
   }
 }
 
-function writeInputs(folder: string, steps: number): void {
-  const posts = Array.from({ length: 32 * (steps + WARMUP) }, (_, number) =>
+function writeInputs(folder: string): void {
+  const posts = Array.from({ length: 32 * (STEPS + WARMUP) }, (_, number) =>
     makeSplitPost('ppo', { seed: 0, number }),
   );
   const lines = posts.map(({ text }) => `${JSON.stringify({ prompt: text })}\n`);
@@ -65,7 +59,7 @@ function writeInputs(folder: string, steps: number): void {
 async function compareInTurns(setting: Setting): Promise<TrainingCost> {
   const ratios: number[] = [];
   const cpu = { training: 0, server: 0, browser: 0 };
-  for (let turn = 0; turn < setting.rounds; turn++) {
+  for (let turn = 0; turn < ROUNDS; turn++) {
     // Whoever comes second finds the machine warmer.
     const isAloneFirst = turn % 2 === 0;
     const early = isAloneFirst ? await timeRun(setting) : undefined;
@@ -74,7 +68,7 @@ async function compareInTurns(setting: Setting): Promise<TrainingCost> {
     ratios.push(shown.seconds / alone.seconds);
     for (const part of ['training', 'server', 'browser'] as const) cpu[part] += shown.cpu[part];
     console.error(
-      `round ${turn + 1} of ${setting.rounds}: ${alone.seconds.toFixed(2)} s alone, ${shown.seconds.toFixed(2)} s with a page; processor time ${JSON.stringify(cpu)}`,
+      `round ${turn + 1} of ${ROUNDS}: ${alone.seconds.toFixed(2)} s alone, ${shown.seconds.toFixed(2)} s with a page; processor time ${JSON.stringify(cpu)}`,
     );
   }
   const percent = (ratio: number) => round(100 * (ratio - 1), 2);
@@ -123,7 +117,7 @@ async function browserSeconds(session: CDPSession): Promise<number> {
 
 /** Seconds of the steps of a run of the embedded model, which then goes away.
  *  @param onEdge called where the time begins and where it ends */
-async function timeRun({ folder, steps }: Setting, onEdge: () => void = () => {}) {
+async function timeRun({ folder }: Setting, onEdge: () => void = () => {}) {
   const output = join(folder, 'runs', 'run');
   const ends: number[] = [];
   await trainRun(
@@ -134,7 +128,7 @@ async function timeRun({ folder, steps }: Setting, onEdge: () => void = () => {}
       ...{
         validationFraction: 0,
         saveInterval: 0,
-        maxSteps: steps + WARMUP,
+        maxSteps: STEPS + WARMUP,
         stopOnCollapse: false,
       },
     },
@@ -142,7 +136,7 @@ async function timeRun({ folder, steps }: Setting, onEdge: () => void = () => {}
       onEvent: ({ type }) => {
         if (type !== 'step') return;
         ends.push(performance.now());
-        if (ends.length === WARMUP || ends.length === steps + WARMUP) onEdge();
+        if (ends.length === WARMUP || ends.length === STEPS + WARMUP) onEdge();
       },
     },
   );

@@ -1,7 +1,7 @@
 import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
 import { cacheBytes } from './kv-cache.ts';
 
-/** More texts at once make a token hardly cheaper (docs/performance.md). */
+/** Twice as many make a token cheaper by less than a fifth (docs/performance.md). */
 const MOST_SLOTS = 32;
 /** Bytes of keys and values. */
 const CACHE_LIMIT = 2 ** 30;

@@ -9,26 +9,14 @@ import sys
 import time
 
 import torch
-from peft import LoraConfig, get_peft_model
-from transformers import Qwen3Config, Qwen3ForCausalLM
+from peft import get_peft_model
+from ppo_shapes import CONFIG, LORA
+from transformers import Qwen3ForCausalLM
 
 
 def build_model() -> torch.nn.Module:
     """Random weights of the real shape, LoRA on the four projections of attention."""
-    config = Qwen3Config(
-        vocab_size=151_936,
-        hidden_size=1024,
-        intermediate_size=3072,
-        num_hidden_layers=28,
-        num_attention_heads=16,
-        num_key_value_heads=8,
-        head_dim=128,
-        tie_word_embeddings=True,
-        max_position_embeddings=32_768,
-    )
-    model = Qwen3ForCausalLM(config).eval()
-    targets = ["q_proj", "k_proj", "v_proj", "o_proj"]
-    return get_peft_model(model, LoraConfig(r=16, lora_alpha=32, target_modules=targets)).eval()
+    return get_peft_model(Qwen3ForCausalLM(CONFIG).eval(), LORA).eval()
 
 
 @torch.inference_mode()
