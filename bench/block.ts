@@ -74,7 +74,8 @@ export async function benchBlock({ python }: BenchOptions): Promise<object> {
 /** The block for a batch of equally long sequences, ready to run with random weights. */
 async function makeBlock(length: number) {
   const batch = new PackedBatch(Array.from({ length: BATCH }, () => new Int32Array(length)));
-  const block = layerGraph(architecture, { lora, ...batch.form });
+  const plan = batch.plan(config);
+  const block = layerGraph(architecture, { lora, ...plan.form });
   const wrt = ['x', ...Object.keys(block.inputs).filter((name) => name.includes('lora_'))];
   const graphs = grad(block, { of: ['y'], wrt, save: 'matmul' });
   const [forward, joint, saving, backward] = (await Promise.all(
@@ -83,7 +84,7 @@ async function makeBlock(length: number) {
       compile(graph, { arena: graph === graphs.joint || graph === graphs.backward }),
     ),
   )) as [CompiledGraph, CompiledGraph, CompiledGraph, CompiledGraph];
-  const feeds = batch.feeds(config);
+  const feeds: Record<string, Tensor> = { ...plan.feeds };
   for (const [name, { shape }] of Object.entries(joint.inputs)) {
     feeds[name] ??= randomTensor(shape.map((dim) => (dim === 'M' ? BATCH * length : Number(dim))));
   }

@@ -51,8 +51,7 @@ async function stepTime(
   const slots = Array.from({ length: batch }, (_, slot) => slot);
   await decoder.prefill(
     slots.map(() => prompt),
-    slots,
-    cache,
+    { slots, cache },
   );
   const times: number[] = [];
   for (let i = 0; i < NEW_TOKENS; i++) {

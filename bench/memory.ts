@@ -22,7 +22,7 @@ export async function benchMemory(): Promise<object> {
   const rssRatio = ratio();
   const decoder = await Decoder.create(base, { adapter, precision: 'int8' });
   const cache = new KvCache(base.architecture.config, 4);
-  await decoder.prefill([prompt], [0], cache);
+  await decoder.prefill([prompt], { slots: [0], cache });
   await decoder.step(Int32Array.of(7), cache);
   const rssRatioInt8 = ratio();
   await decoder.dispose();

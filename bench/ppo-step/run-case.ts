@@ -97,7 +97,7 @@ class PhaseMeter {
 
 /** What `--dry-run` would say. */
 function estimateBytes({ policy, config }: Components, { prompts }: CaseRequest): number {
-  const options = { config, longestPrompt: Math.max(...prompts), rewardModels: 1 };
+  const options = { config, promptLengths: prompts, rewardModels: 1 };
   return new MemoryEstimator(policy.base.architecture, options).estimate(config).peak;
 }
 
@@ -113,6 +113,7 @@ function summarize(
   const parameters = [...policy.adapter!.weights.values()].reduce((n, w) => n + w.data.length, 0);
   const needed = neededFlops(policy.base, {
     ...{ sequences, responseTokens, epochs: request.epochs, loraParameters: parameters / layers },
+    prompts: request.prompts,
     recomputes: request.precision === 'int8',
     keeps: components.config.keepPasses !== false,
   });

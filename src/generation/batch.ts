@@ -1,4 +1,4 @@
-import type { Decoder } from './decoder.ts';
+import type { Decoder, PromptRunner } from './decoder.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { Sampler } from './sampler/sampler.ts';
 import type { Sequence, TokenEvent } from './sequence.ts';
@@ -12,6 +12,8 @@ interface BatchParts {
   readonly cache: KvCache;
   /** Whether the sampler wants to know the tokens so far. */
   readonly penalised: boolean;
+  /** Runs the prompts in place of the base's own pass. */
+  readonly runPrompts?: PromptRunner | undefined;
 }
 
 /** The texts being generated: the i-th one has slot i of the cache. */
@@ -21,6 +23,7 @@ export class Batch {
   private readonly sampler: Sampler;
   private readonly cache: KvCache;
   private readonly penalised: boolean;
+  private readonly runPrompts: PromptRunner | undefined;
   private readonly active: Sequence[] = [];
   /** Logits after prompts of which more samples wait. */
   private readonly firstLogits = new Map<number, Float32Array<ArrayBuffer>>();
@@ -31,6 +34,7 @@ export class Batch {
     this.sampler = parts.sampler;
     this.cache = parts.cache;
     this.penalised = parts.penalised;
+    this.runPrompts = parts.runPrompts;
   }
 
   get size(): number {
@@ -55,7 +59,7 @@ export class Batch {
       sources.set(parts.prompt, first + i);
       return true;
     });
-    await this.runPrompts(leaders, sources);
+    await this.prefill(leaders, sources);
     const events = admitted.map((sequence, i) => {
       const { prompt, promptTokens } = sequence.parts;
       const source = sources.get(prompt)!;
@@ -75,15 +79,18 @@ export class Batch {
     return new Map(slots.filter(([prompt]) => this.firstLogits.has(prompt)));
   }
 
-  private async runPrompts(
+  private async prefill(
     leaders: readonly Sequence[],
     slots: ReadonlyMap<number, number>,
   ): Promise<void> {
     if (leaders.length === 0) return;
     const { data, shape } = await this.decoder.prefill(
       leaders.map(({ parts }) => parts.promptTokens),
-      leaders.map(({ parts }) => slots.get(parts.prompt)!),
-      this.cache,
+      {
+        slots: leaders.map(({ parts }) => slots.get(parts.prompt)!),
+        cache: this.cache,
+        runPrompts: this.runPrompts,
+      },
     );
     for (const [row, { parts }] of leaders.entries()) {
       this.firstLogits.set(parts.prompt, rowOf(data, { row, width: shape[1]! }));

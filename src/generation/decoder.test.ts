@@ -24,7 +24,7 @@ describe('Decoder', () => {
     const ids = drawIds(model.base, 140, 1);
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base);
-    await run.decoder.prefill([ids.slice(0, 60)], [0], run.cache);
+    await run.decoder.prefill([ids.slice(0, 60)], { slots: [0], cache: run.cache });
     const [stepped = []] = await decodeGiven(run, [ids.slice(60)]);
     expect(relativeDifference(stepped, whole.slice(60))).toBeLessThan(1e-5);
   });
@@ -36,7 +36,7 @@ describe('Decoder', () => {
       drawIds(model.base, 6, 4),
     ];
     const run = await makeDecoder(model.base, { slots: 3 });
-    const rows = rowsOf(await run.decoder.prefill(prompts, [2, 0, 1], run.cache));
+    const rows = rowsOf(await run.decoder.prefill(prompts, { slots: [2, 0, 1], cache: run.cache }));
     expect([...run.cache.lengths]).toEqual([4, 6, 9]);
     const wholes = await forward(
       model.base,
@@ -67,7 +67,7 @@ describe('Decoder', () => {
         async ({ decoder, cache, texts }, seed) => {
           if (texts.length === SLOTS) return;
           const ids = drawIds(model.base, length, seed);
-          await decoder.prefill([ids], [texts.length], cache);
+          await decoder.prefill([ids], { slots: [texts.length], cache });
           texts.push(ids);
         },
     );
@@ -132,7 +132,7 @@ describe.each([
     const ids = drawIds(model.base, 70, 5);
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base, { precision: 'int8' });
-    await run.decoder.prefill([ids.slice(0, 6)], [0], run.cache);
+    await run.decoder.prefill([ids.slice(0, 6)], { slots: [0], cache: run.cache });
     const [stepped = []] = await decodeGiven(run, [ids.slice(6)]);
     const error = rootMeanSquare(stepped, whole.slice(6)) / standardDeviation(whole.slice(6));
     expect(error).toBeLessThan(bound);

@@ -1,11 +1,23 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { type CompiledGraph, compile, type Tensor } from '../engine/runtime/index.ts';
-import type { BaseModel } from '../models/decoder/base-model.ts';
+import type { BaseModel, LayerRun } from '../models/decoder/base-model.ts';
+import { rotationFeeds } from '../models/decoder/batch-plan.ts';
 import { decodeGraph } from '../models/decoder/decode-graph.ts';
-import { PackedBatch, rotationFeeds } from '../models/decoder/packed-batch.ts';
+import { PackedBatch } from '../models/decoder/packed-batch.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
 import { type RolloutPrecision, weightSources } from './decode-weights.ts';
 import type { KvCache } from './kv-cache.ts';
+
+/** Runs prompts through all layers and gives y, k and v of each. */
+export type PromptRunner = (batch: PackedBatch) => AsyncIterable<LayerRun>;
+
+export interface PrefillOptions {
+  /** Where each prompt's keys and values go. */
+  readonly slots: readonly number[];
+  readonly cache: KvCache;
+  /** Runs the prompts in place of the base's own pass. */
+  readonly runPrompts?: PromptRunner | undefined;
+}
 
 /** Runs prompts and single tokens of a batch against a cache; gives logits. */
 export class Decoder {
@@ -37,16 +49,14 @@ export class Decoder {
   /** Runs whole prompts, puts their keys and values into the given slots, returns the last tokens' logits. */
   async prefill(
     prompts: readonly ArrayLike<number>[],
-    slots: readonly number[],
-    cache: KvCache,
+    { slots, cache, runPrompts }: PrefillOptions,
   ): Promise<Tensor<'float32'>> {
     const batch = new PackedBatch(prompts);
     cache.reserve(Math.max(...batch.lengths));
     let hidden = this.base.embed(batch);
-    for await (const { index, outputs } of this.base.runLayers(batch, {
-      adapter: this.adapter,
-      cache: true,
-    })) {
+    const layers =
+      runPrompts?.(batch) ?? this.base.runLayers(batch, { adapter: this.adapter, cache: true });
+    for await (const { index, outputs } of layers) {
       hidden = outputs.y as Tensor<'float32'>;
       this.store(batch, { layer: index, k: outputs.k!, v: outputs.v!, slots, cache });
     }

@@ -1,4 +1,5 @@
 import type { StreamKey } from '../engine/random/index.ts';
+import type { PromptRunner } from './decoder.ts';
 import type { SamplingOptions } from './sampler/sampling-options.ts';
 
 /** How texts are generated, under Hugging Face's names. */
@@ -20,6 +21,8 @@ export interface GenerationOptions extends SamplingOptions {
   readonly topLogprobs?: number;
   /** How many texts get them, the first in the order of prompts and samples; all by default. */
   readonly topLogprobsTexts?: number;
+  /** Runs the prompts in place of the model's own pass, such as one that keeps what it computes. */
+  readonly runPrompts?: PromptRunner | undefined;
   readonly signal?: AbortSignal;
 }
 

@@ -72,6 +72,7 @@ export class Generator {
       sampler: new Sampler(options),
       penalised: (options.repetitionPenalty ?? 1) !== 1,
       cache: new KvCache(config, slots),
+      runPrompts: options.runPrompts,
     });
     while (waiting.length > 0 || batch.size > 0) {
       options.signal?.throwIfAborted();

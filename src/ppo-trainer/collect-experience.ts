@@ -77,26 +77,25 @@ export async function collectExperience(
 
 /** Responses of the current policy; the random streams are those of the step. */
 async function generateTexts(
-  { policy, config }: Components,
+  { policy, config, modelTrainer }: Components,
   prompts: readonly PromptRecord[],
   { step, signal, onProgress, log }: StepContext,
 ): Promise<GeneratedText[]> {
   const texts: GeneratedText[] = [];
   const total = prompts.length * config.samplesPerPrompt;
   onProgress?.('generate', 0, total);
-  const stream = policy.generator.stream(
-    prompts.map(({ tokens }) => tokens),
-    {
-      ...generationOptions(config),
-      seed: config.seed,
-      streamKey: [step],
-      ...(signal && { signal }),
-      ...(log && {
-        topLogprobs: log.topLogprobs,
-        topLogprobsTexts: Math.min(log.logTokens, log.logSamples),
-      }),
-    },
-  );
+  const tokens = prompts.map((prompt) => prompt.tokens);
+  const stream = policy.generator.stream(tokens, {
+    ...generationOptions(config),
+    runPrompts: modelTrainer.promptRunner(tokens),
+    seed: config.seed,
+    streamKey: [step],
+    ...(signal && { signal }),
+    ...(log && {
+      topLogprobs: log.topLogprobs,
+      topLogprobsTexts: Math.min(log.logTokens, log.logSamples),
+    }),
+  });
   for await (const { finished } of stream) {
     if (finished === undefined) continue;
     texts.push(finished);

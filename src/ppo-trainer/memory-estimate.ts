@@ -21,8 +21,8 @@ export type MemorySettings = Pick<
 
 export interface MemoryOptions {
   readonly config: PPOConfig;
-  /** Tokens of the longest prompt. */
-  readonly longestPrompt: number;
+  /** Tokens of the prompts. */
+  readonly promptLengths: readonly number[];
   /** Reward models over the base. */
   readonly rewardModels: number;
 }
@@ -54,6 +54,9 @@ export class MemoryEstimator {
     Record<PPOConfig['saveActivations'], ReturnType<typeof activationMeter>>
   >;
   private readonly resident: number;
+  /** Tokens of the longest prompt, and the most that a batch of prompts has. */
+  private readonly longestPrompt: number;
+  private readonly promptTokens: number;
 
   constructor(architecture: Architecture, options: MemoryOptions) {
     const { config, rewardModels } = options;
@@ -62,6 +65,12 @@ export class MemoryEstimator {
       activationMeter(architecture, { lora, save });
     this.architecture = architecture;
     this.options = options;
+    const lengths = options.promptLengths.toSorted((a, b) => b - a);
+    this.longestPrompt = lengths[0] ?? 0;
+    this.promptTokens = Array.from(
+      { length: config.batchSize },
+      (_, i) => lengths[i % lengths.length] ?? 0,
+    ).reduce((sum, length) => sum + length, 0);
     this.engine = engineBytes(architecture);
     this.kept = { none: meter('none'), matmul: meter('matmul'), all: meter('all') };
     const adapter = 4 * countAdapter(architecture, lora);
@@ -73,7 +82,7 @@ export class MemoryEstimator {
 
   /** Tokens of the longest prompt and response. */
   get longest(): number {
-    return this.options.longestPrompt + this.options.config.maxNewTokens;
+    return this.longestPrompt + this.options.config.maxNewTokens;
   }
 
   /** Texts that are generated at once. */
@@ -104,24 +113,49 @@ export class MemoryEstimator {
     return this.options.config.advantageEstimator === 'gae' ? 2 : 1;
   }
 
+  /** Tapes that passes before the update left, or one of the update's own, and a layer or the output
+   *  head at work. */
   private updateBytes(settings: MemorySettings): number {
-    const { num_hidden_layers: layers, vocab_size } = this.architecture.config;
-    const { maxNewTokens, miniBatchSize = this.responses } = this.options.config;
-    const { microBatchSize, maxTokensAtOnce, saveActivations } = settings;
-    const length = this.longest;
-    const fitting = Math.max(1, Math.floor(maxTokensAtOnce / length));
-    const batch = Math.min(microBatchSize ?? fitting, miniBatchSize);
-    const { keepPasses = batch >= this.responses } = settings;
-    const isKept = keepPasses && miniBatchSize >= this.responses;
-    const tape = (count: number) => layers * this.kept[saveActivations]({ batch: count, length });
-    const kept = isKept ? this.keptModels(settings) * tape(this.responses) : 0;
-    const logits = 4 * Math.min(batch * maxNewTokens * vocab_size, LOGITS_AT_ONCE);
-    const work = Math.max(this.kept.all({ batch, length }), LOGIT_COPIES * logits);
-    return Math.max(tape(batch), kept) + work;
+    const { vocab_size } = this.architecture.config;
+    const { rolloutPrecision, saveActivations } = settings;
+    const atOnce = this.tokensAtOnce(settings);
+    const keptTokens = this.keptTokens(settings);
+    const perToken = (save: PPOConfig['saveActivations']) =>
+      this.kept[save]({ batch: 1, length: this.longest }) / this.longest;
+    const tape = this.architecture.config.num_hidden_layers * perToken(saveActivations);
+    // Logprobs are computed again only for texts of 8 bits; else prompts alone are kept of the policy.
+    const policyTokens =
+      rolloutPrecision === 'int8' ? keptTokens : Math.min(keptTokens, this.promptTokens);
+    const values = (this.trainedModels - 1) * keptTokens * tape;
+    const logits = 4 * Math.min(this.responseTokensOf(atOnce) * vocab_size, LOGITS_AT_ONCE);
+    const work = Math.max(atOnce * perToken('all'), LOGIT_COPIES * logits);
+    return Math.max(atOnce * tape, values + policyTokens * tape) + work;
   }
 
-  /** Models whose passes are kept: logprobs are computed again only for texts of 8 bits. */
-  private keptModels({ rolloutPrecision }: MemorySettings): number {
-    return this.trainedModels - 1 + Number(rolloutPrecision === 'int8');
+  private get totalTokens(): number {
+    return this.promptTokens + this.responses * this.options.config.maxNewTokens;
+  }
+
+  private responseTokensOf(tokens: number): number {
+    return Math.min(tokens, this.responses * this.options.config.maxNewTokens);
+  }
+
+  /** Tokens that are trained together: a prompt of several responses counts once. */
+  private tokensAtOnce({ microBatchSize, maxTokensAtOnce }: MemorySettings): number {
+    const most =
+      microBatchSize === undefined
+        ? Math.max(maxTokensAtOnce, this.longest)
+        : microBatchSize * this.longest;
+    return Math.min(most, this.totalTokens);
+  }
+
+  /** Tokens whose passes the update takes over. Where nothing is said, that is so if all fit at once,
+   *  which shorter responses may. */
+  private keptTokens(settings: MemorySettings): number {
+    const { miniBatchSize = this.responses } = this.options.config;
+    const { keepPasses, microBatchSize = this.responses } = settings;
+    if (miniBatchSize < this.responses || keepPasses === false) return 0;
+    if (keepPasses) return this.totalTokens;
+    return microBatchSize < this.responses ? 0 : this.tokensAtOnce(settings);
   }
 }

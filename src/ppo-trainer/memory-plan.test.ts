@@ -8,7 +8,7 @@ import { planMemory } from './memory-plan.ts';
 const architecture = qwen3Architecture();
 
 function optionsOf(config: PPOConfigOptions = {}) {
-  return { config: resolvePPOConfig(config), longestPrompt: 200, rewardModels: 1 };
+  return { config: resolvePPOConfig(config), promptLengths: [200], rewardModels: 1 };
 }
 
 const plan = (limit: number, config?: PPOConfigOptions) =>

@@ -15,10 +15,10 @@ export function fitMemory<C extends RunConfig>(
   config: C,
   { architecture, prompts }: { architecture: Architecture; prompts: PromptDataset },
 ): FittedConfig<C> {
-  const lengths = [...prompts.train, ...prompts.validation].map(({ tokens }) => tokens.length);
-  const longestPrompt = lengths.reduce((most, length) => Math.max(most, length), 0);
+  const all = [...prompts.train, ...prompts.validation];
+  const promptLengths = all.map(({ tokens }) => tokens.length);
   const models = config.reward.filter((spec) => parseRewardSpec(spec).kind === 'model');
-  const options = { config, longestPrompt, rewardModels: models.length };
+  const options = { config, promptLengths, rewardModels: models.length };
   if (config.memory === undefined) {
     return { config, estimate: new MemoryEstimator(architecture, options).estimate(config) };
   }

@@ -1,8 +1,10 @@
 import type { LoraConfig } from '../base-setup/lora/lora-config.ts';
-import { evaluateDim } from '../engine/graph/dim.ts';
+import { type Dim, evaluateDim } from '../engine/graph/dim.ts';
 import { grad, type SaveList, sizeOf } from '../engine/graph/index.ts';
+import { planBlocks } from '../models/decoder/attention-blocks.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { layerGraph } from '../models/decoder/layer-graph.ts';
+import { consecutiveRows } from '../models/decoder/packing.ts';
 
 export interface TokenShape {
   /** Sequences, all of the same length. */
@@ -10,27 +12,56 @@ export interface TokenShape {
   readonly length: number;
 }
 
+interface KeptValue {
+  readonly elements: Dim;
+  readonly bytes: number;
+}
+
 /** Gives the bytes that one layer keeps for its backward pass: its input, and what the save list
  *  says. */
 export function activationMeter(
   architecture: Architecture,
-  { lora, save }: { lora: LoraConfig; save: SaveList },
+  options: { readonly lora: LoraConfig; readonly save: SaveList },
 ): (tokens: TokenShape) => number {
-  const graph = layerGraph(architecture, { lora });
-  const trained = Object.keys(graph.inputs).filter((name) => name.includes('.lora_'));
-  const { forward } = grad(graph, { of: ['y'], wrt: ['x', ...trained], save });
-  const saved = Object.entries(forward.outputs).filter(([name]) => name.startsWith('saved('));
-  const kept = [graph.inputs.x!, ...saved.map(([, value]) => value)].map(({ dtype, shape }) => ({
-    elements: sizeOf(shape),
-    bytes: dtype === 'bool' ? 1 : 4,
-  }));
-  return ({ batch, length }) => {
-    const sizes: Readonly<Record<string, number>> = { B: batch, T0: length, M: batch * length };
-    return kept.reduce(
+  const kept = new Map<number, KeptValue[]>();
+  return (tokens) => {
+    const sizes = sizesOf(architecture, tokens);
+    const blocks = (Object.keys(sizes).length - 1) / 3;
+    const values = kept.get(blocks) ?? keptValues(architecture, { ...options, blocks });
+    kept.set(blocks, values);
+    return values.reduce(
       (sum, { elements, bytes }) => sum + bytes * evaluateDim(elements, (name) => sizes[name]!),
       0,
     );
   };
+}
+
+function keptValues(
+  architecture: Architecture,
+  { lora, save, blocks }: { lora: LoraConfig; save: SaveList; blocks: number },
+): KeptValue[] {
+  const graph = layerGraph(architecture, { lora, blocks });
+  const trained = Object.keys(graph.inputs).filter((name) => name.includes('.lora_'));
+  const { forward } = grad(graph, { of: ['y'], wrt: ['x', ...trained], save });
+  const saved = Object.entries(forward.outputs).filter(([name]) => name.startsWith('saved('));
+  return [graph.inputs.x!, ...saved.map(([, value]) => value)].map(({ dtype, shape }) => ({
+    elements: sizeOf(shape),
+    bytes: dtype === 'bool' ? 1 : 4,
+  }));
+}
+
+/** The sizes that a layer graph has for some tokens, by their symbols. */
+function sizesOf(
+  { config }: Architecture,
+  { batch, length }: TokenShape,
+): Readonly<Record<string, number>> {
+  const rows = consecutiveRows(Array.from({ length: batch }, () => length));
+  const width = config.num_attention_heads * config.head_dim;
+  const sizes: Record<string, number> = { M: batch * length };
+  for (const [i, { spans, queries, keys }] of planBlocks(rows, { width }).entries()) {
+    Object.assign(sizes, { [`B${i}`]: spans.length, [`T${i}`]: queries, [`S${i}`]: keys });
+  }
+  return sizes;
 }
 
 /** Bytes that one layer keeps for its backward pass of some tokens. */

@@ -69,8 +69,8 @@ async function runChecked(
   const { base, adapter } = role;
   const { architecture } = base;
   const batch = packSequences(part);
-  const shared = batch.feeds(architecture.config);
-  const graph = layerGraph(architecture, { lora: adapter?.config, ...batch.form });
+  const { form, feeds } = batch.plan(architecture.config);
+  const graph = layerGraph(architecture, { lora: adapter?.config, ...form });
   const layer = await compile(graph, { checkNumerics: true });
   const isScalar = 'head' in role;
   const head = await compile((isScalar ? scalarGraph : logprobsGraph)(architecture), {
@@ -79,7 +79,7 @@ async function runChecked(
   try {
     let x = base.embed(batch);
     for (let index = 0; index < architecture.config.num_hidden_layers; index++) {
-      const outputs = await layer.run(base.layerFeeds(layer, { ...shared, x }, { index, adapter }));
+      const outputs = await layer.run(base.layerFeeds(layer, { ...feeds, x }, { index, adapter }));
       x = outputs.y as Tensor<'float32'>;
     }
     const stepOffsets = isScalar ? part.stepOffsets : part.offsets;

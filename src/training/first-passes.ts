@@ -11,13 +11,30 @@ import type { ValuePass } from './value-pass.ts';
 
 type KeepConfig = MicroBatchOptions & Pick<PPOConfig, 'keepPasses' | 'miniBatchSize'>;
 
+type PromptConfig = KeepConfig &
+  Pick<PPOConfig, 'samplesPerPrompt' | 'maxNewTokens' | 'saveActivations'>;
+
 /** Parts whose passes the first optimiser step of the update can take over: it must be of all
  *  responses, and memory must be there for all parts at once. None if it is not so. */
-function keptParts(responses: Responses, config: KeepConfig): number[][] | undefined {
+function keptParts(
+  responses: Pick<Responses, 'sequences' | 'offsets'>,
+  config: KeepConfig,
+): number[][] | undefined {
   const { length } = responses.sequences;
   if ((config.miniBatchSize ?? length) < length) return undefined;
   const parts = microBatches(responses, config);
   return (config.keepPasses ?? parts.length === 1) ? parts : undefined;
+}
+
+/** Whether the update takes over a pass over these prompts, however long the responses get. Values
+ *  inside attention do not belong to a token, so it cannot where they are saved. */
+export function keepsPrompts(prompts: readonly Int32Array[], config: PromptConfig): boolean {
+  const { samplesPerPrompt: samples, maxNewTokens, saveActivations } = config;
+  const sequences = prompts.flatMap((promptTokens, promptIdx) =>
+    Array.from({ length: samples }, (_, sample) => ({ promptIdx, sample, promptTokens })),
+  );
+  const offsets = offsetsOf(sequences.map(() => maxNewTokens));
+  return saveActivations !== 'all' && keptParts({ sequences, offsets }, config) !== undefined;
 }
 
 /** V_old, by passes that the update takes over where it can: the model is the same. */

@@ -3,9 +3,10 @@ import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import { selectSequences } from '../experience-buffer/select-sequences.ts';
+import type { PromptRunner } from '../generation/decoder.ts';
 import type { PolicyModel, ValueModel } from '../models/index.ts';
 import { expectFinite } from './expect-finite.ts';
-import { FirstLogprobs, FirstValues } from './first-passes.ts';
+import { FirstLogprobs, FirstValues, keepsPrompts } from './first-passes.ts';
 import { microBatches } from './micro-batches.ts';
 import { PolicyLoss } from './policy-loss.ts';
 import { addSums, type PolicySums, policyMetrics } from './policy-loss-sums.ts';
@@ -73,6 +74,13 @@ export class ModelTrainer {
       logprobs: new FirstLogprobs(this.policyPass, { config, policy }),
       values: this.valuePass && new FirstValues(this.valuePass, { config, value: value! }),
     };
+  }
+
+  /** Runs the prompts of a rollout so that the first optimiser step need not; undefined where it
+   *  would not take that over. */
+  promptRunner(prompts: readonly Int32Array[]): PromptRunner | undefined {
+    if (!keepsPrompts(prompts, this.options.config)) return undefined;
+    return (batch) => this.policyPass.runPrompts(batch);
   }
 
   /** Lets go of passes that no optimiser step took over; to be called when the weights change. */

@@ -1,14 +1,15 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
-import type { PackedBatch, PolicyModel } from '../models/index.ts';
+import type { LayerRun, PackedBatch, PolicyModel } from '../models/index.ts';
 import { KeptPasses } from './kept-passes.ts';
 import { LayerPasses, type Tape } from './layer-passes.ts';
-import { packSequences } from './pack-sequences.ts';
+import { distinctPrompts, packSequences } from './pack-sequences.ts';
 import { type PolicyRows, runPolicyHead } from './policy-head.ts';
 import type { PolicyLoss } from './policy-loss.ts';
 import { policyRatio } from './policy-loss-clip.ts';
 import type { PolicySums } from './policy-loss-sums.ts';
+import { PromptPasses } from './prompt-passes.ts';
 import { putRows, stateRows } from './response-rows.ts';
 import type { Responses } from './responses.ts';
 import type { RoleOptimizer } from './role-optimizer.ts';
@@ -40,6 +41,7 @@ interface PolicyForward {
 export class PolicyPass {
   private readonly options: PolicyPassOptions;
   private readonly layers: LayerPasses;
+  private readonly prompts: PromptPasses;
   private readonly kept = new KeptPasses<PolicyForward>();
 
   constructor(options: PolicyPassOptions) {
@@ -47,6 +49,12 @@ export class PolicyPass {
     if (adapter === undefined) throw new Error('Internal: a policy in training has an adapter');
     this.options = options;
     this.layers = new LayerPasses({ base, adapter, save: options.config.saveActivations });
+    this.prompts = new PromptPasses(this.layers);
+  }
+
+  /** Runs prompts for a rollout; what they leave is kept for `logprobs` and `run` until `forget`. */
+  runPrompts(batch: PackedBatch): AsyncIterable<LayerRun> {
+    return this.prompts.run(batch);
   }
 
   /** log π and entropies of some responses; the pass is kept for `run` until `forget`. */
@@ -60,6 +68,7 @@ export class PolicyPass {
   /** To be called when the policy changes. */
   forget(): void {
     this.kept.clear();
+    this.prompts.clear();
   }
 
   /** Adds the gradients of one micro-batch to the optimiser; counts are of the whole optimiser step. */
@@ -89,7 +98,9 @@ export class PolicyPass {
 
   private async forward(batch: PackedBatch, part: Responses): Promise<PolicyForward> {
     const { policy, config } = this.options;
-    const tape = await this.layers.forward(batch);
+    const tape =
+      (await this.prompts.continue(batch, distinctPrompts(part))) ??
+      (await this.layers.forward(batch));
     const head = await runPolicyHead(
       policy.base,
       { hidden: takeRows(tape.hidden, rowsOf(batch, part)), tokens: part.tokens },

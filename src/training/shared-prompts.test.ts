@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fixtureFolder, fixtureNames, loadFolder } from '../../test/helpers/model-fixtures.ts';
-import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import { largestDifference, randomAdapter } from '../../test/helpers/pass-checks.ts';
+import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { embeddedFolder } from '../embedded/embedded-files.ts';
 import type { SaveList } from '../engine/graph/index.ts';
 import { randomStream } from '../engine/random/index.ts';
@@ -52,32 +53,16 @@ function sumOf({ data, shape }: Tensor<'float32'>): Float32Array {
   return sum;
 }
 
-function differenceOf(a: Float32Array, b: Float32Array): number {
-  const size = Math.max(...a.map(Math.abs), 1e-6);
-  return Math.max(...a.map((x, i) => Math.abs(x - b[i]!))) / size;
-}
-
-/** An adapter that does something: B is not zero. */
-function makeAdapter(base: BaseModel): LoraAdapter {
-  const config = { r: 4, lora_alpha: 8, target_modules: 'all-linear', lora_dropout: 0 } as const;
-  const adapter = LoraAdapter.create(config, base.modules(), 0);
-  const random = randomStream(2, 'adapter');
-  for (const { data } of adapter.weights.values()) {
-    for (let i = 0; i < data.length; i++) data[i] = (random.next() - 0.5) / 5;
-  }
-  return adapter;
-}
-
 async function expectEqual(base: BaseModel, sequences: number[][], save: SaveList) {
-  const adapter = makeAdapter(base);
+  const adapter = randomAdapter(base);
   const apart = await runPasses(base, sequences, { share: false, save, adapter });
   const shared = await runPasses(base, sequences, { share: true, save, adapter });
   expect(shared.rows).toBeLessThan(apart.rows);
-  expect(differenceOf(apart.hidden.data, shared.hidden.data)).toBeLessThan(1e-5);
-  expect(differenceOf(apart.dx, shared.dx)).toBeLessThan(1e-4);
+  expect(largestDifference(apart.hidden.data, shared.hidden.data)).toBeLessThan(1e-5);
+  expect(largestDifference(apart.dx, shared.dx)).toBeLessThan(1e-4);
   expect(shared.gradients.size).toBe(apart.gradients.size);
   for (const [name, gradient] of apart.gradients) {
-    expect(differenceOf(gradient, shared.gradients.get(name)!), name).toBeLessThan(1e-4);
+    expect(largestDifference(gradient, shared.gradients.get(name)!), name).toBeLessThan(1e-4);
   }
 }
 
@@ -95,10 +80,13 @@ describe('prompts that stand once', () => {
     await base.dispose();
   });
 
-  it('in several stripes of attention', async () => {
+  it('in several blocks of attention', async () => {
     const base = await loadFolder(embeddedFolder);
-    const sequences = makeSequences(base.architecture.config.vocab_size, 150);
-    expect(new PackedBatch(sequences, { share: true }).form).toEqual({ stripes: 2, shared: true });
+    const { config } = base.architecture;
+    const sequences = makeSequences(config.vocab_size, 400);
+    const { form } = new PackedBatch(sequences, { share: true }).plan(config);
+    expect(form.blocks).toBeGreaterThan(1);
+    expect(form.shared).toBe(true);
     await expectEqual(base, sequences, 'matmul');
     await base.dispose();
   });

@@ -1,16 +1,10 @@
 import type { LoraConfig } from '../../src/base-setup/lora/lora-config.ts';
 import type { Graph } from '../../src/engine/graph/index.ts';
 import type { Tensor } from '../../src/engine/runtime/index.ts';
-import { tensor } from '../../src/engine/runtime/index.ts';
+import { type BatchForm, type BatchPlan, planBatch } from '../../src/models/decoder/batch-plan.ts';
 import { readArchitecture } from '../../src/models/decoder/families/index.ts';
 import { layerGraph } from '../../src/models/decoder/layer-graph.ts';
-import {
-  causalBias,
-  consecutiveRows,
-  cutStripes,
-  packingTables,
-  realPlaces,
-} from '../../src/models/decoder/packing.ts';
+import { consecutiveRows } from '../../src/models/decoder/packing.ts';
 import { readSafetensors } from './runtime-safetensors.ts';
 
 export type Tensors = Readonly<Record<string, Tensor>>;
@@ -37,36 +31,35 @@ export function readBlockGolden(): BlockGolden {
   return { ...JSON.parse(about), tensors };
 }
 
+/** How sequences of these lengths are run, their attention in blocks of one piece of each. */
+export function layoutOf(config: BlockConfig, lengths: readonly number[], pieces = 1): BatchPlan {
+  const rows = consecutiveRows(lengths);
+  const positions = Int32Array.from(lengths.flatMap((length) => [...Array(length).keys()]));
+  const blocks = Array.from({ length: pieces }, (_, piece) => {
+    const spans = lengths.map((length, sequence) => {
+      const edge = (i: number) => Math.round((i * length) / pieces);
+      return { sequence, start: edge(piece), end: edge(piece + 1) };
+    });
+    const queries = Math.max(...spans.map(({ start, end }) => end - start));
+    return { spans, queries, keys: Math.max(...spans.map(({ end }) => end)) };
+  });
+  const architecture = goldenArchitecture(config);
+  return planBatch({ rows, positions, blocks, known: 0 }, architecture.config);
+}
+
 /** Attention bias and index tables for sequences of these lengths. */
-export function layoutFeeds(config: BlockConfig, lengths: readonly number[], stripes = 1): Tensors {
-  const batch = lengths.length;
-  const longest = Math.max(...lengths);
-  const total = lengths.reduce((a, b) => a + b);
-  const padded = { rows: consecutiveRows(lengths), length: longest };
-  const tables = (name: string, heads: number) => {
-    const { unpack, pack } = packingTables(padded, heads);
-    return {
-      [`unpack.${name}`]: tensor(unpack, [batch, heads, longest]),
-      [`pack.${name}`]: tensor(pack, [total, heads]),
-    };
-  };
-  const biases = Object.fromEntries(
-    cutStripes(longest, stripes).map((stripe, i) => [
-      `bias.${i}`,
-      tensor(causalBias(stripe), [stripe.end - stripe.start, stripe.end]),
-    ]),
-  );
-  return {
-    ...biases,
-    real: tensor(realPlaces(padded), [batch, 1, longest, 1]),
-    ...tables('q', config.num_attention_heads),
-    ...tables('kv', config.num_key_value_heads),
-  };
+export function layoutFeeds(config: BlockConfig, lengths: readonly number[], pieces = 1): Tensors {
+  const { cos, sin, ...feeds } = layoutOf(config, lengths, pieces).feeds;
+  return feeds;
 }
 
 /** The graph of the golden's layer. */
-export function buildLayer(config: BlockConfig, lora?: LoraConfig, stripes = 1): Graph {
-  return layerGraph(goldenArchitecture(config), { lora, stripes });
+export function buildLayer(
+  config: BlockConfig,
+  lora?: LoraConfig,
+  form: Partial<BatchForm> = {},
+): Graph {
+  return layerGraph(goldenArchitecture(config), { lora, ...form });
 }
 
 export function goldenArchitecture(config: BlockConfig) {

@@ -48,7 +48,7 @@ export async function decodeGreedily(
   count: number,
 ): Promise<number[][]> {
   const slots = prompts.map((_, slot) => slot);
-  let best = rowsOf(await decoder.prefill(prompts, slots, cache)).map(argmax);
+  let best = rowsOf(await decoder.prefill(prompts, { slots, cache })).map(argmax);
   const ids = best.map((id) => [id]);
   for (let i = 1; i < count; i++) {
     best = rowsOf(await decoder.step(Int32Array.from(best), cache)).map(argmax);

@@ -6,12 +6,12 @@ import { expectClose } from '../../../test/helpers/expect-close.ts';
 import { attention } from './functions/attention.ts';
 import { type GradOptions, grad, type SaveList } from './grad.ts';
 import { type Graph, makeGraph } from './graph.ts';
-import { exp, mul } from './ops/elementwise.ts';
+import { exp, keep, mul } from './ops/elementwise.ts';
 import { broadcastTo, reshape } from './ops/layout.ts';
 import { sum } from './ops/reduce.ts';
 import { constant, input } from './ops/source.ts';
 import { print } from './print.ts';
-import { formatType } from './value.ts';
+import { formatType, type Value } from './value.ts';
 
 describe('save lists', () => {
   const graph = makeLoraMlp();
@@ -93,14 +93,16 @@ describe('save lists', () => {
     expect(countOps(backward, 'matmul')).toBe(BACKWARD_PRODUCTS);
   });
 
-  test('matmul: attention scores are not saved, and are computed again', () => {
+  test('matmul: inside attention only what is marked is saved; the rest is computed again', () => {
     const q = input('q', ['B', 2, 'T', 4]);
     const [k, v] = [input('k', ['B', 1, 'T', 4]), input('v', ['B', 1, 'T', 4])];
-    const y = exp(attention({ q, k, v, bias: input('bias', ['T', 'T']) }));
-    const { forward, backward } = grad(makeGraph({ y }), { of: ['y'], wrt: ['q', 'k', 'v'] });
+    const mixed = attention({ q, k, v, bias: input('bias', ['T', 'T']) });
+    const graphsOf = (y: Value) => grad(makeGraph({ y }), { of: ['y'], wrt: ['q', 'k', 'v'] });
+    expect(typesOf(graphsOf(exp(mixed)).forward.outputs)).toEqual({ y: 'float32[B,2,T,4]' });
+    const { forward, backward } = graphsOf(exp(keep(mixed)));
     expect(typesOf(forward.outputs)).toEqual({
       y: 'float32[B,2,T,4]',
-      'saved(0)': 'float32[B,1,2*T,4]',
+      'saved(0)': 'float32[B,2,T,4]',
     });
     expect(countOps(backward, 'softmax')).toBe(1);
     expectSavedToMeet({ forward, backward });

@@ -7,7 +7,8 @@ import { formatType, type Value } from './value.ts';
 
 /**
  * Which forward values the backward graph is given instead of computing them again.
- * `none`: only the graph's inputs; `matmul`: products with weights; `all`: whatever it uses.
+ * `none`: only the graph's inputs; `matmul`: products with weights and what is marked by `keep`;
+ * `all`: whatever it uses.
  */
 export type SaveList = 'none' | 'matmul' | 'all';
 
@@ -109,15 +110,18 @@ function cut(
   const order = topologicalOrder(Object.values(graph.outputs));
   const forwardValues = new Set(order);
   const products = keptProducts(order);
-  const saved = new Map<Value, Value>();
-  const replaced = substitute(gradients, (value) => {
+  const reached = new Set<Value>();
+  substitute(gradients, (value) => {
     if (!forwardValues.has(value) || !isSaved(value, { save, products })) return undefined;
-    const existing = saved.get(value);
-    if (existing !== undefined) return existing;
-    const stand = input(`saved(${saved.size})`, value.shape, value.dtype);
-    saved.set(value, stand);
-    return stand;
+    reached.add(value);
+    return value;
   });
+  const saved = new Map(
+    order
+      .filter((value) => reached.has(value))
+      .map((value, i) => [value, input(`saved(${i})`, value.shape, value.dtype)]),
+  );
+  const replaced = substitute(gradients, (value) => saved.get(value));
   const savedOutputs = [...saved].map(([value, stand]) => [inputName(stand), value] as const);
   const named = (values: readonly Value[]) =>
     Object.fromEntries(wrt.map((name, i) => [gradientName(name), values[i] as Value]));
@@ -139,15 +143,15 @@ function isSaved(
 }
 
 /**
- * Products with a weight, and sums that continue one (LoRA, bias, residual): the sum is what later
- * ops read. Attention scores, whose last axis is a length, grow with its square and are not kept.
+ * Products with a weight, which has two axes, sums that continue one (LoRA, bias, residual): the sum
+ * is what later ops read; and what is marked. The products inside attention are none of these.
  */
 function keptProducts(order: readonly Value[]): ReadonlySet<Value> {
   const kept = new Set<Value>();
   for (const value of order) {
     const continues = value.op.name === 'add' && value.inputs.some((operand) => kept.has(operand));
-    const isProduct = value.op.name === 'matmul' && typeof value.shape.at(-1) === 'number';
-    if (continues || isProduct) kept.add(value);
+    const isProduct = value.op.name === 'matmul' && value.inputs[1]!.shape.length === 2;
+    if (continues || isProduct || value.op.name === 'keep') kept.add(value);
   }
   return kept;
 }

@@ -42,6 +42,7 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
   greater: direct('Greater'),
   greaterEqual: direct('GreaterOrEqual'),
   detach: direct('Identity'),
+  keep: direct('Identity'),
   neg: direct('Neg'),
   exp: direct('Exp'),
   log: direct('Log'),

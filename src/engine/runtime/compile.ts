@@ -1,6 +1,7 @@
 import { Tensor as OrtTensor } from 'onnxruntime-node';
 import { formatShape } from '../graph/dim.ts';
 import type { Graph } from '../graph/graph.ts';
+import { sliceGathers } from '../graph/slice-gathers.ts';
 import type { TensorType } from '../graph/value.ts';
 import { type LoweredGraph, lower, outputName } from '../onnx/lower.ts';
 import { expectNumbers, type Watch, watchEverything } from './check-numerics.ts';
@@ -91,7 +92,7 @@ export class CompiledGraph {
 export async function compile(graph: Graph, options: CompileOptions = {}): Promise<CompiledGraph> {
   const { checkNumerics = false, ...sessionOptions } = options;
   const watch = checkNumerics ? watchEverything(graph) : undefined;
-  const watched = watch?.graph ?? graph;
+  const watched = watch?.graph ?? sliceGathers(graph);
   const lowered = lower(watched);
   const { nodes } = lowered;
   const parts = { nodes, lease: await leaseSession(lowered, sessionOptions) };

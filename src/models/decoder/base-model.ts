@@ -67,11 +67,10 @@ export class BaseModel {
   ): AsyncGenerator<LayerRun> {
     const { config } = this.architecture;
     const lora = adapter?.config;
-    const { form } = batch;
+    const { form, feeds } = batch.plan(config);
     const layer = await this.compile(`layer ${JSON.stringify([cache, form, lora])}`, () =>
       layerGraph(this.architecture, { lora, cache, ...form }),
     );
-    const feeds = batch.feeds(config);
     let x = this.embed(batch);
     for (let index = 0; index < config.num_hidden_layers; index++) {
       const outputs = await layer.run(this.layerFeeds(layer, { ...feeds, x }, { index, adapter }));

@@ -82,7 +82,10 @@ describe.each(fixtureNames)('%s', (name) => {
       async (precision) => {
         const [whole = []] = await forward(model.base, [long.ids]);
         const run = await makeDecoder(model.base, { precision });
-        const prefilled = await run.decoder.prefill([long.ids.slice(0, 5)], [0], run.cache);
+        const prefilled = await run.decoder.prefill([long.ids.slice(0, 5)], {
+          slots: [0],
+          cache: run.cache,
+        });
         const [stepped = []] = await decodeGiven(run, [long.ids.slice(5)]);
         const cached = [...rowsOf(prefilled), ...stepped];
         expect(relativeDifference(cached, whole.slice(4))).toBeLessThan(1e-5);
@@ -93,15 +96,14 @@ describe.each(fixtureNames)('%s', (name) => {
       const prompts = ragged(1);
       const tokens = prompts.map((_, slot) => drawIds(model.base, 8, slot));
       const together = await makeDecoder(model.base, { slots: prompts.length });
-      await together.decoder.prefill(
-        prompts,
-        prompts.map((_, slot) => slot),
-        together.cache,
-      );
+      await together.decoder.prefill(prompts, {
+        slots: prompts.map((_, slot) => slot),
+        cache: together.cache,
+      });
       const batched = await decodeGiven(together, tokens);
       for (const [slot, prompt] of prompts.entries()) {
         const alone = await makeDecoder(model.base);
-        await alone.decoder.prefill([prompt], [0], alone.cache);
+        await alone.decoder.prefill([prompt], { slots: [0], cache: alone.cache });
         const [single = []] = await decodeGiven(alone, [tokens[slot] ?? []]);
         expect(relativeDifference(batched[slot] ?? [], single)).toBeLessThan(1e-5);
       }
@@ -111,8 +113,8 @@ describe.each(fixtureNames)('%s', (name) => {
       const [longer, shorter] = [drawIds(model.base, 60, 2), drawIds(model.base, 7, 3)];
       const [whole = []] = await forward(model.base, [shorter]);
       const run = await makeDecoder(model.base, { slots: 2 });
-      await run.decoder.prefill([longer, longer], [0, 1], run.cache);
-      await run.decoder.prefill([shorter.slice(0, 4)], [0], run.cache);
+      await run.decoder.prefill([longer, longer], { slots: [0, 1], cache: run.cache });
+      await run.decoder.prefill([shorter.slice(0, 4)], { slots: [0], cache: run.cache });
       const [stepped = []] = await decodeGiven(run, [shorter.slice(4)]);
       expect(relativeDifference(stepped, whole.slice(4))).toBeLessThan(1e-5);
     });
@@ -121,7 +123,7 @@ describe.each(fixtureNames)('%s', (name) => {
       const [copied, other] = [drawIds(model.base, 20, 4), drawIds(model.base, 33, 5)];
       const [left, right] = [drawIds(model.base, 6, 6), drawIds(model.base, 6, 7)];
       const run = await makeDecoder(model.base, { slots: 3 });
-      await run.decoder.prefill([other, copied, other], [0, 1, 2], run.cache);
+      await run.decoder.prefill([other, copied, other], { slots: [0, 1, 2], cache: run.cache });
       run.cache.copy(1, 0);
       const stepped = await decodeGiven(run, [left, right]);
       for (const [slot, tail] of [left, right].entries()) {
@@ -158,7 +160,10 @@ describe.each(fixtureNames)('%s', (name) => {
       const adapted = await forward(model.base, [long.ids], adapter);
       expect(relativeDifference(adapted[0] ?? [], plain[0] ?? [])).toBeLessThan(1e-6);
       const run = await makeDecoder(model.base, { adapter });
-      const prefilled = await run.decoder.prefill([long.ids.slice(0, 4)], [0], run.cache);
+      const prefilled = await run.decoder.prefill([long.ids.slice(0, 4)], {
+        slots: [0],
+        cache: run.cache,
+      });
       const [stepped = []] = await decodeGiven(run, [long.ids.slice(4, 12)]);
       const cached = [...rowsOf(prefilled), ...stepped];
       expect(relativeDifference(cached, plain[0]?.slice(3, 12) ?? [])).toBeLessThan(1e-5);
@@ -175,7 +180,7 @@ describe.each(fixtureNames)('%s', (name) => {
       const plain = await forward(model.base, sequences);
       const adapted = await forward(model.base, sequences, adapter);
       const run = await makeDecoder(model.base, { adapter });
-      await run.decoder.prefill([long.ids.slice(0, 4)], [0], run.cache);
+      await run.decoder.prefill([long.ids.slice(0, 4)], { slots: [0], cache: run.cache });
       const [cached = []] = await decodeGiven(run, [long.ids.slice(4, 12)]);
       await merged.dispose();
       for (const [i, rows] of expected.entries()) {
@@ -188,7 +193,7 @@ describe.each(fixtureNames)('%s', (name) => {
     test('that changes in place, the next step knows it', async () => {
       const adapter = makeAdapter(model.base, lora, 2);
       const { decoder, cache } = await makeDecoder(model.base, { adapter, slots: 2 });
-      await decoder.prefill([long.ids.slice(0, 9)], [0], cache);
+      await decoder.prefill([long.ids.slice(0, 9)], { slots: [0], cache });
       cache.copy(0, 1);
       const token = Int32Array.of(long.ids[9] ?? 0);
       const [before = []] = rowsOf(await decoder.step(token, cache));
@@ -255,7 +260,7 @@ describe.each(fixtureNames)('%s', (name) => {
     test('prefill gives the logits after the last token of each prompt', async () => {
       const run = await makeDecoder(model.base, { slots: golden.sequences.length });
       const slots = sequences.map((_, slot) => slot);
-      const rows = rowsOf(await run.decoder.prefill(sequences, slots, run.cache));
+      const rows = rowsOf(await run.decoder.prefill(sequences, { slots, cache: run.cache }));
       const expected = golden.sequences.map(({ logits }) => logits.at(-1) ?? []);
       expect(largestDifference(rows, expected)).toBeLessThan(1e-4);
     });

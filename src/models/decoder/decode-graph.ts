@@ -87,7 +87,7 @@ class DecodeContext extends ModuleContext {
     return this.options.source.product(x, `${this.layerPrefix}${module}.weight`, options);
   }
 
-  rope(heads: Value): Value {
+  override rope(heads: Value): Value {
     const half = (heads.shape[2] as number) / 2;
     return rope(
       heads,

@@ -5,43 +5,40 @@ import {
   type Dim,
   dimAdd,
   type Graph,
+  gatherRows,
   input,
+  keep,
   makeGraph,
   mul,
   permuteRows,
   reshape,
-  rope,
   sizeOf,
   slice,
   type Value,
 } from '../../engine/graph/index.ts';
+import type { BatchForm } from './batch-plan.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import type { Architecture } from './families/index.ts';
 import type { HeadValues } from './layer-context.ts';
 import { type ContextOptions, ModuleContext } from './module-context.ts';
-import type { BatchForm } from './packed-batch.ts';
 
-export interface LayerGraphOptions {
+export interface LayerGraphOptions extends Partial<BatchForm> {
   readonly lora?: LoraConfig | undefined;
   /** Adapters see their input through masks that are fed as `<module>.dropout`, [M, in]. */
   readonly dropout?: boolean;
   /** Also returns the keys and values of the tokens, [M, kvHeads, D], for a cache. */
   readonly cache?: boolean;
-  /** How many stripes attention is cut into: each looks only as far as its last query; 1 by default. */
-  readonly stripes?: number;
-  /** Whether sequences have rows in common; false by default. */
-  readonly shared?: boolean;
 }
 
 /**
  * One decoder layer over packed tokens: x [M, hidden], real tokens only, to y. Attention alone sees
- * the padded [B, T] form, through the index tables of `packingTables`.
+ * them in blocks, through the index tables of `PackedBatch.plan`.
  */
 export function layerGraph(
   { family, config }: Architecture,
-  { lora, dropout = false, cache = false, stripes = 1, shared = false }: LayerGraphOptions = {},
+  { lora, dropout = false, cache = false, ...form }: LayerGraphOptions = {},
 ): Graph {
-  const context = new PackedContext(config, { lora, dropout, stripes, shared });
+  const context = new PackedContext(config, { lora, dropout, ...form });
   const y = family.layer(context, input('x', ['M', config.hidden_size]));
   return makeGraph(cache ? { y, ...context.keysAndValues } : { y });
 }
@@ -51,79 +48,82 @@ export function layerParts({
   family,
   config,
 }: Architecture): Pick<ModuleContext, 'modules' | 'weights'> {
-  const context = new PackedContext(config, { stripes: 1, shared: false });
+  const context = new PackedContext(config, {});
   family.layer(context, input('x', ['M', config.hidden_size]));
   return context;
 }
 
 class PackedContext extends ModuleContext {
-  private readonly shared: boolean;
   keysAndValues: { readonly k?: Value; readonly v?: Value } = {};
-  /** Where each stripe of queries ends: T0, T0+T1, …; the last one is T. */
-  private readonly ends: readonly Dim[];
+  private readonly blocks: readonly number[];
+  private readonly shared: boolean;
+  private readonly past: boolean;
 
-  constructor(config: DecoderConfig, options: ContextOptions & BatchForm) {
+  constructor(config: DecoderConfig, options: ContextOptions & Partial<BatchForm>) {
     super(config, options);
-    this.shared = options.shared;
-    let end: Dim = 0;
-    this.ends = Array.from({ length: options.stripes }, (_, i) => {
-      end = dimAdd(end, `T${i}`);
-      return end;
-    });
-  }
-
-  private get length(): Dim {
-    return this.ends.at(-1) as Dim;
-  }
-
-  rope(heads: Value): Value {
-    const half = (heads.shape[2] as number) / 2;
-    return rope(heads, this.input('cos', ['M', half]), this.input('sin', ['M', half]));
+    const { blocks = 1, shared = false, past = false } = options;
+    this.blocks = Array.from({ length: blocks }, (_, i) => i);
+    this.shared = shared;
+    this.past = past;
   }
 
   attend({ q, k, v }: HeadValues): Value {
     this.keysAndValues = { k, v };
-    const heads = q.shape[1] as number;
-    const size = q.shape[2] as number;
-    const mixed = this.causalAttention({
-      q: this.pad(q, 'q'),
-      k: this.pad(k, 'kv'),
-      v: this.pad(v, 'kv'),
+    const [, heads, size] = q.shape as [string, number, number];
+    const pack = this.input('pack.q', ['M', heads], 'int32');
+    const unpack = this.input('unpack.q', [this.placesOf('T', heads)], 'int32');
+    const rows = reshape(q, [sizeOf(['M', heads]), size]);
+    const asked = permuteRows(rows, unpack, reshape(pack, rows.shape.slice(0, 1)));
+    const queries = this.cut(asked, { lengths: 'T', heads });
+    const [keys, values] = [this.seen(k, 'k'), this.seen(v, 'v')];
+    const mixed = this.blocks.map((i) => {
+      const bias = this.input(`bias.${i}`, [`B${i}`, 1, `T${i}`, `S${i}`]);
+      const found = attention({ q: queries[i]!, k: keys[i]!, v: values[i]!, bias });
+      // Padded queries look at real tokens, so no gradient may reach them.
+      const real = mul(found, this.input(`real.${i}`, [`B${i}`, 1, `T${i}`, 1]));
+      return reshape(real, [sizeOf(found.shape.slice(0, 3)), size]);
     });
-    // Padded queries look at real tokens, so no gradient may reach them; nor those that stand twice.
-    const real = mul(mixed, this.input('real', ['B', 1, this.length, 1]));
-    const rows = reshape(real, [sizeOf(['B', heads, this.length]), size]);
-    const { pack, unpack } = this.tables('q', heads);
-    const packed = permuteRows(rows, pack, reshape(unpack, rows.shape.slice(0, 1)));
-    return reshape(packed, ['M', heads * size]);
+    const packed = permuteRows(join(mixed), pack, unpack);
+    return keep(reshape(packed, ['M', heads * size]));
   }
 
-  /** Attention stripe by stripe: what no query of a stripe may see is not computed. */
-  private causalAttention({ q, k, v }: HeadValues): Value {
-    const stripes = this.ends.map((end, i) => {
-      const start = this.ends[i - 1] ?? 0;
-      const seen = (values: Value) => slice(values, { axis: 2, end });
-      const bias = this.input(`bias.${i}`, [`T${i}`, end]);
-      return attention({ q: slice(q, { axis: 2, start, end }), k: seen(k), v: seen(v), bias });
+  /** Keys or values that each block sees, [B, kvHeads, S, D]. */
+  private seen(own: Value, name: 'k' | 'v'): Value[] {
+    const [, heads, size] = own.shape as [string, number, number];
+    const unpack = this.input('unpack.kv', [this.placesOf('S', heads)], 'int32');
+    const rows = (values: Value) => reshape(values, [sizeOf(values.shape.slice(0, 2)), size]);
+    if (this.past) {
+      const past = this.input(`past.${name}`, ['P', heads, size]);
+      return this.cut(gatherRows(rows(concat([past, own], 0)), unpack), { lengths: 'S', heads });
+    }
+    const places = this.input('places.kv', [this.shared ? 'K' : 1, 'M', heads], 'int32');
+    const all = sizeOf(['M', heads]);
+    const inverse = reshape(places, this.shared ? ['K', all] : [all]);
+    return this.cut(permuteRows(rows(own), unpack, inverse), { lengths: 'S', heads });
+  }
+
+  /** Rows [Σ B·heads·L, D] as the blocks that they are, each [B, heads, L, D]. */
+  private cut(
+    rows: Value,
+    { lengths, heads }: { readonly lengths: 'T' | 'S'; readonly heads: number },
+  ): Value[] {
+    let start: Dim = 0;
+    return this.blocks.map((i) => {
+      const shape = [`B${i}`, heads, `${lengths}${i}`, rows.shape[1] as number];
+      const end = dimAdd(start, sizeOf(shape.slice(0, 3)));
+      const part = this.blocks.length === 1 ? rows : slice(rows, { axis: 0, start, end });
+      start = end;
+      return reshape(part, shape);
     });
-    return stripes.length === 1 ? (stripes[0] as Value) : concat(stripes, 2);
   }
 
-  /** Packed heads [M, heads, D] to [B, heads, T, D], each head of a token being one row. */
-  private pad(heads: Value, kind: 'q' | 'kv'): Value {
-    const [, count, size] = heads.shape as [string, number, number];
-    const { pack, unpack } = this.tables(kind, count);
-    const rows = reshape(heads, [sizeOf(['M', count]), size]);
-    const [all] = rows.shape as [Dim];
-    if (kind === 'q' || !this.shared) return permuteRows(rows, unpack, reshape(pack, [all]));
-    const places = this.input('places.kv', ['K', 'M', count], 'int32');
-    return permuteRows(rows, unpack, reshape(places, ['K', all]));
+  private placesOf(lengths: 'T' | 'S', heads: number): Dim {
+    return this.blocks
+      .map((i) => sizeOf([`B${i}`, heads, `${lengths}${i}`]))
+      .reduce((sum, size) => dimAdd(sum, size), 0);
   }
+}
 
-  private tables(kind: 'q' | 'kv', count: number): { unpack: Value; pack: Value } {
-    return {
-      unpack: this.input(`unpack.${kind}`, ['B', count, this.length], 'int32'),
-      pack: this.input(`pack.${kind}`, ['M', count], 'int32'),
-    };
-  }
+function join(parts: readonly Value[]): Value {
+  return parts.length === 1 ? (parts[0] as Value) : concat(parts, 0);
 }

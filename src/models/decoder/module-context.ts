@@ -4,6 +4,7 @@ import {
   dropout,
   input,
   loraDelta,
+  rope,
   type Shape,
   type Value,
 } from '../../engine/graph/index.ts';
@@ -24,7 +25,7 @@ export function dropoutName(module: string): string {
   return `${module}.dropout`;
 }
 
-/** Weights and modules as graph inputs; what attention and positions mean is left to subclasses. */
+/** Weights and modules as graph inputs; what attention means is left to subclasses. */
 export abstract class ModuleContext implements LayerContext {
   readonly config: DecoderConfig;
   /** [out, in] of every linear module that was built. */
@@ -43,7 +44,6 @@ export abstract class ModuleContext implements LayerContext {
     this.prefix = prefix;
   }
 
-  abstract rope(heads: Value): Value;
   abstract attend(heads: HeadValues): Value;
 
   weight(name: string, shape: Shape): Value {
@@ -61,6 +61,11 @@ export abstract class ModuleContext implements LayerContext {
     let y = this.product(x, module, { out, transposed });
     if (isTarget(module, this.lora)) y = add(y, this.adapter(x, module, out));
     return bias ? add(y, this.weight(`${module}.bias`, [out])) : y;
+  }
+
+  rope(heads: Value): Value {
+    const half = (heads.shape[2] as number) / 2;
+    return rope(heads, this.input('cos', ['M', half]), this.input('sin', ['M', half]));
   }
 
   protected product(x: Value, module: string, options: ProductOptions): Value {

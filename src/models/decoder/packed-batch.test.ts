@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { rotationFeeds } from './batch-plan.ts';
 import { readArchitecture } from './families/index.ts';
-import { PackedBatch, rotationFeeds } from './packed-batch.ts';
+import { PackedBatch } from './packed-batch.ts';
 
 const { config } = readArchitecture({
   model_type: 'llama',
@@ -27,16 +28,49 @@ describe('PackedBatch', () => {
   });
 
   test('rotates each token by its place in its own sequence', () => {
-    const feeds = batch.feeds(config);
+    const { feeds } = batch.plan(config);
     const cos = [0, 1, 2, 0, 0, 1].flatMap((t) => [Math.cos(t), Math.cos(t / 10)]);
     expect(feeds.cos).toEqual({ dtype: 'float32', shape: [6, 2], data: Float32Array.from(cos) });
   });
 
   test('has index tables for query heads and for key heads', () => {
-    const { 'pack.q': q, 'pack.kv': kv } = batch.feeds(config);
-    // Rows of [B=3, heads, T=3], by token and head.
-    expect([...(q?.data ?? [])]).toEqual([0, 3, 1, 4, 2, 5, 6, 9, 12, 15, 13, 16]);
-    expect([...(kv?.data ?? [])]).toEqual([0, 1, 2, 3, 6, 7]);
+    const { 'pack.q': q, 'places.kv': kv } = batch.plan(config).feeds;
+    // Rows of [B=3, heads, T=3], by token and head; the longest sequence comes first.
+    expect([...(q?.data ?? [])]).toEqual([0, 3, 1, 4, 2, 5, 12, 15, 6, 9, 7, 10]);
+    expect(kv?.shape).toEqual([1, 6, 1]);
+    expect([...(kv?.data ?? [])]).toEqual([0, 1, 2, 6, 3, 4]);
+  });
+
+  test('gives keys that stand twice a place that nobody sees where others have one more', () => {
+    const layout = { rows: [Int32Array.of(0, 1), Int32Array.of(0, 2)], count: 3 };
+    const two = new PackedBatch(
+      [
+        [5, 6],
+        [5, 7],
+      ],
+      { layout },
+    );
+    const { form, feeds } = two.plan(config);
+    expect(form).toEqual({ blocks: 1, shared: true, past: false });
+    const { shape, data } = feeds['places.kv']!;
+    // The common row asks by itself and is seen by both others.
+    expect(shape).toEqual([3, 3, 1]);
+    const bias = feeds['bias.0']!;
+    const keys = bias.shape[3]!;
+    const spare = data.at(-1) as number;
+    const isHidden = (query: number) => bias.data[query * keys + (spare % keys)] === -1e9;
+    const queries = bias.shape[0]! * bias.shape[2]!;
+    const real = [...feeds['real.0']!.data];
+    for (let query = 0; query < queries; query++) {
+      expect(real[query] === 0 || isHidden(query)).toBe(true);
+    }
+  });
+
+  test('runs what follows known rows alone', () => {
+    const { form, feeds } = batch.plan(config, 4);
+    expect(form).toEqual({ blocks: 1, shared: false, past: true });
+    expect(feeds.cos?.shape).toEqual([2, 2]);
+    expect(feeds['pack.q']?.shape).toEqual([2, 2]);
   });
 });
 

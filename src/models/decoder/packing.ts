@@ -1,59 +1,82 @@
-/** Sequences padded on the right to T places, over packed rows. */
-export interface PaddedForm {
+import type { AttentionBlock } from './attention-blocks.ts';
+
+/** Where the rows of a packed batch stand in the blocks of its attention, one row for each head. */
+export interface PackedBlocks {
   /** The row of each place of each sequence; sequences with a common beginning may share rows. */
   readonly rows: readonly ArrayLike<number>[];
-  /** T, at least that of the longest sequence. */
-  readonly length: number;
+  readonly blocks: readonly AttentionBlock[];
+  /** Rows before this one ask nothing. */
+  readonly known: number;
 }
 
-/** Where each head's row of the packed form [M, heads] stands in the padded form [B, heads, T], and back. */
-export interface PackingTables {
-  /** [B, heads, T] → row m·heads + h; padding points at row h of the first token. */
+/** Blocks one after another, each [spans, heads, places]. */
+export interface BlockTable {
+  /** Row m·heads + h of each place; padding points at row h of the first token. */
   readonly unpack: Int32Array;
-  /** [M, heads] → the first of its places (b·heads + h)·T + t. */
-  readonly pack: Int32Array;
+  /** Places of each row: [copies, M, heads], with copies the most that a row has; −1 where it has
+   *  fewer. */
+  readonly places: Int32Array;
+  readonly copies: number;
 }
 
-/** Index tables between packed tokens and their padded form. */
-export function packingTables({ rows, length }: PaddedForm, heads: number): PackingTables {
-  const unpack = new Int32Array(rows.length * heads * length);
-  const pack = new Int32Array(countRows(rows) * heads).fill(-1);
-  for (const [b, places] of rows.entries()) {
-    for (let h = 0; h < heads; h++) {
-      for (let t = 0; t < length; t++) {
-        const place = (b * heads + h) * length + t;
-        const row = (t < places.length ? places[t]! : 0) * heads + h;
-        unpack[place] = row;
-        if (t < places.length && pack[row] === -1) pack[row] = place;
-      }
-    }
-  }
-  return { unpack, pack };
+/** Index tables of the queries: rows are counted from the first that asks, and each stands once. */
+export function queryTable({ rows, blocks, known }: PackedBlocks, heads: number): BlockTable {
+  return makeTable(
+    blocks.map(({ spans, queries }) => ({
+      length: queries,
+      parts: spans.map(({ sequence, start, end }) =>
+        Array.from({ length: end - start }, (_, t) => rows[sequence]![start + t]! - known),
+      ),
+    })),
+    { heads, count: countRows(rows) - known },
+  );
 }
 
-/** All places of each row, [K, M, heads] with K the most that a row has; where a row has fewer, the
- *  last place of the first sequence stands, which must be padding. */
-export function placesOfRows(
-  { rows, length }: PaddedForm,
-  heads: number,
-): { readonly table: Int32Array; readonly copies: number } {
-  const count = countRows(rows);
-  const found = new Int32Array(count);
-  for (const places of rows) for (let t = 0; t < places.length; t++) found[places[t]!]!++;
-  const copies = found.reduce((most, n) => Math.max(most, n), 1);
-  const table = new Int32Array(copies * count * heads);
-  for (let i = 0; i < table.length; i++) table[i] = ((i % heads) + 1) * length - 1;
-  found.fill(0);
-  for (const [b, places] of rows.entries()) {
-    for (let t = 0; t < places.length; t++) {
-      const row = places[t]!;
-      const copy = found[row]!++;
-      for (let h = 0; h < heads; h++) {
-        table[(copy * count + row) * heads + h] = (b * heads + h) * length + t;
-      }
+/** Index tables of keys and values. */
+export function keyTable({ rows, blocks }: PackedBlocks, heads: number): BlockTable {
+  return makeTable(
+    blocks.map(({ spans, keys }) => ({
+      length: keys,
+      parts: spans.map(({ sequence, end }) =>
+        Array.from({ length: end }, (_, t) => rows[sequence]![t]!),
+      ),
+    })),
+    { heads, count: countRows(rows) },
+  );
+}
+
+interface Padded {
+  readonly length: number;
+  readonly parts: readonly (readonly number[])[];
+}
+
+function makeTable(
+  blocks: readonly Padded[],
+  { heads, count }: { readonly heads: number; readonly count: number },
+): BlockTable {
+  const places = blocks.flatMap(({ length, parts }) => parts.map((part) => ({ part, length })));
+  const size = places.reduce((sum, { length }) => sum + heads * length, 0);
+  const unpack = new Int32Array(size);
+  const found: number[][] = Array.from({ length: count * heads }, () => []);
+  let place = 0;
+  for (const { part, length } of places) {
+    for (let i = 0; i < heads * length; i++, place++) {
+      const [h, t] = [Math.floor(i / length), i % length];
+      const row = (part[t] ?? 0) * heads + h;
+      unpack[place] = row;
+      if (t < part.length) found[row]!.push(place);
     }
   }
-  return { table, copies };
+  return { unpack, ...placesOf(found) };
+}
+
+function placesOf(found: readonly (readonly number[])[]): Pick<BlockTable, 'places' | 'copies'> {
+  const copies = found.reduce((most, { length }) => Math.max(most, length), 1);
+  const places = new Int32Array(copies * found.length).fill(-1);
+  for (const [row, all] of found.entries()) {
+    for (const [copy, at] of all.entries()) places[copy * found.length + row] = at;
+  }
+  return { places, copies };
 }
 
 /** Rows of sequences that lie end to end. */
@@ -65,36 +88,27 @@ export function consecutiveRows(lengths: readonly number[]): Int32Array[] {
   });
 }
 
-/** Queries from `start` to `end`, which look at keys 0 to `end`. */
-export interface Stripe {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Cuts queries into stripes of nearly equal length. */
-export function cutStripes(length: number, count: number): Stripe[] {
-  const edge = (i: number) => Math.round((i * length) / count);
-  return Array.from({ length: count }, (_, i) => ({ start: edge(i), end: edge(i + 1) }));
-}
-
-/** Attention bias of a stripe, [queries, keys]: a token sees itself and earlier ones; −1e9 elsewhere. */
-export function causalBias({ start, end }: Stripe): Float32Array {
-  const bias = new Float32Array((end - start) * end);
-  for (let t = start; t < end; t++)
-    bias.fill(-1e9, (t - start) * end + t + 1, (t - start + 1) * end);
+/**
+ * Attention bias of a block, [spans, 1, queries, keys]: the query at place t sees keys 0 to t; −1e9
+ * elsewhere.
+ * @example places 1 and 2 of a sequence, 4 keys  →  [0, 0, −1e9, −1e9], [0, 0, 0, −1e9]
+ */
+export function causalBias({ spans, queries, keys }: AttentionBlock): Float32Array {
+  const bias = new Float32Array(spans.length * queries * keys);
+  for (const [b, { start }] of spans.entries()) {
+    for (let t = 0; t < queries; t++) {
+      const row = (b * queries + t) * keys;
+      bias.fill(-1e9, row + Math.min(start + t + 1, keys), row + keys);
+    }
+  }
   return bias;
 }
 
-/** [B, 1, T, 1]: 1 at the first place of each row, 0 at others and where padding stands. */
-export function realPlaces({ rows, length }: PaddedForm): Float32Array {
-  const real = new Float32Array(rows.length * length);
-  const isKnown = new Uint8Array(countRows(rows));
-  for (const [b, places] of rows.entries()) {
-    for (let t = 0; t < places.length; t++) {
-      if (isKnown[places[t]!]) continue;
-      isKnown[places[t]!] = 1;
-      real[b * length + t] = 1;
-    }
+/** [spans, 1, queries, 1]: 1 for the queries of a block, 0 where padding stands. */
+export function realQueries({ spans, queries }: AttentionBlock): Float32Array {
+  const real = new Float32Array(spans.length * queries);
+  for (const [b, { start, end }] of spans.entries()) {
+    real.fill(1, b * queries, b * queries + end - start);
   }
   return real;
 }

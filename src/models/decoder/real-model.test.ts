@@ -80,7 +80,7 @@ describe.skipIf(!storiesAreThere)(storiesTitle, () => {
     const ids = stories[1]?.greedy_ids ?? [];
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base);
-    await run.decoder.prefill([ids.slice(0, 5)], [0], run.cache);
+    await run.decoder.prefill([ids.slice(0, 5)], { slots: [0], cache: run.cache });
     const [stepped = []] = await decodeGiven(run, [ids.slice(5)]);
     expect(relativeDifference(stepped, whole.slice(5))).toBeLessThan(1e-5);
   });
@@ -89,7 +89,7 @@ describe.skipIf(!storiesAreThere)(storiesTitle, () => {
     const ids = stories[1]?.greedy_ids ?? [];
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base, { precision: 'int8' });
-    await run.decoder.prefill([ids.slice(0, 5)], [0], run.cache);
+    await run.decoder.prefill([ids.slice(0, 5)], { slots: [0], cache: run.cache });
     const [stepped = []] = await decodeGiven(run, [ids.slice(5)]);
     const error = rootMeanSquare(stepped, whole.slice(5)) / standardDeviation(whole.slice(5));
     // Measured: 0.020.

@@ -1,3 +1,11 @@
+/** Where the tokens of sequences stand in a packed batch. */
+export interface RowLayout {
+  /** The row of each place of each sequence. */
+  readonly rows: readonly Int32Array[];
+  /** M, the rows in all. */
+  readonly count: number;
+}
+
 /** Fewer tokens in common are not worth it. */
 const LEAST = 8;
 
@@ -7,10 +15,7 @@ const LEAST = 8;
  * has in common must be at least half of it: each row that stands in more places costs a little.
  * @example [1…8, 9, 10] and [1…8, 9, 11]  →  rows 0…9, and 0…8, 10
  */
-export function shareRows(sequences: readonly ArrayLike<number>[]): {
-  readonly rows: Int32Array[];
-  readonly count: number;
-} {
+export function shareRows(sequences: readonly ArrayLike<number>[]): RowLayout {
   const byBeginning = new Map<string, number[]>();
   const rows: Int32Array[] = [];
   let count = 0;

@@ -52,6 +52,7 @@ export const callOp: { readonly [K in CallableOp]: Call } = {
   abs: unary(elementwise.abs),
   sign: unary(elementwise.sign),
   detach: unary(elementwise.detach),
+  keep: unary(elementwise.keep),
   clip: ({ x }: Named<'x'>, { min, max }: { min: number; max: number }) =>
     elementwise.clip(x, min, max),
   where: ({ condition, a, b }: Named<'condition' | 'a' | 'b'>) =>

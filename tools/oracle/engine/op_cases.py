@@ -369,4 +369,5 @@ def op_cases() -> list[Case]:
         *layout_cases(),
         *gather_cases(),
         *fused_cases(),
+        Case("keep", "matrix", lambda x: x.clone(), {"x": draw(2, 3)}),
     ]

@@ -151,6 +151,13 @@ export const detachOp = defineOp({
   infer: ([x]: Unary, _: None) => x,
 });
 
+/** The same numbers, marked as worth keeping for a backward pass: see `SaveList`. */
+export const keepOp = defineOp({
+  name: 'keep',
+  infer: ([x]: Unary, _: None) => x,
+  vjp: (_: Node<Unary, None>, dy: Value) => [dy],
+});
+
 export const add = two(addOp);
 export const sub = two(subOp);
 export const mul = two(mulOp);
@@ -164,6 +171,7 @@ export const lessEqual = two(lessEqualOp);
 export const greater = two(greaterOp);
 export const greaterEqual = two(greaterEqualOp);
 export const detach = one(detachOp);
+export const keep = one(keepOp);
 export const neg = one(negOp);
 export const exp = one(expOp);
 export const log = one(logOp);

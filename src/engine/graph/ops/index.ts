@@ -37,6 +37,7 @@ export const ops = {
   where: elementwise.whereOp,
   cast: elementwise.castOp,
   detach: elementwise.detachOp,
+  keep: elementwise.keepOp,
   matmul: matmulOp,
   quantizedMatmul: quantizedMatmulOp,
   sum: reduce.sumOp,

@@ -56,4 +56,5 @@ export const elementwiseSamples = {
   where,
   cast: 'no gradient',
   detach: 'no gradient',
+  keep: unary('normal'),
 } as const;
