@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { largestDifference } from '../../test/helpers/pass-checks.ts';
+import { countX, tinyLoaded, tinyPrompts, trainedWeights } from '../../test/helpers/ppo-run.ts';
+import type { PPOConfigOptions } from '../config/ppo-config.ts';
+import { observeRuns } from '../engine/runtime/index.ts';
+import { PPOTrainer } from './ppo-trainer.ts';
+
+const config: PPOConfigOptions = {
+  ...{ maxNewTokens: 4, batchSize: 6, samplesPerPrompt: 2, rolloutBatchSize: 5 },
+  ...{ loraR: 4, learningRate: 1e-2, saveActivations: 'matmul' },
+};
+
+/** Two steps of PPO: their tokens, metrics and products, and the weights after them. */
+async function run(options: PPOConfigOptions) {
+  const trainer = new PPOTrainer({ ...config, ...options }, { model: tinyLoaded, rewards: countX });
+  let flops = 0;
+  const end = observeRuns((one) => {
+    flops += one.flops;
+  });
+  const first = await trainer.ppoStep(tinyPrompts, { step: 1 });
+  const second = await trainer.ppoStep(tinyPrompts, { step: 2 });
+  end();
+  const tokens = [first, second].map(({ experience }) => [...experience.tokens]);
+  return { tokens, flops, metrics: second.metrics, weights: await trainedWeights(trainer) };
+}
+
+describe('ppoStep()', () => {
+  it.each(['f32', 'int8'] as const)(
+    'gives the same update with less work where passes are kept, over %s rollouts',
+    async (rolloutPrecision) => {
+      const kept = await run({ rolloutPrecision, keepPasses: true });
+      const plain = await run({ rolloutPrecision, keepPasses: false });
+      expect(kept.tokens).toEqual(plain.tokens);
+      expect(kept.flops).toBeLessThan(0.95 * plain.flops);
+      expect(kept.metrics['loss/policy_avg']).toBeCloseTo(plain.metrics['loss/policy_avg']!, 5);
+      for (const [name, weights] of Object.entries(plain.weights)) {
+        expect(largestDifference(weights, kept.weights[name]!), name).toBeLessThan(1e-3);
+      }
+    },
+  );
+
+  it('takes no pass over prompts over where values inside attention are saved', async () => {
+    const [all, none] = [{ saveActivations: 'all' }, { saveActivations: 'none' }] as const;
+    const trainers = [all, none].map(
+      (options) =>
+        new PPOTrainer({ ...config, ...options }, { model: tinyLoaded, rewards: countX }),
+    );
+    const [without, known] = await Promise.all(
+      trainers.map(async (trainer) => {
+        const { modelTrainer } = await trainer.components();
+        return modelTrainer.promptRunner([Int32Array.of(1, 2)]);
+      }),
+    );
+    expect(without).toBeUndefined();
+    expect(known).toBeDefined();
+  });
+});
