@@ -1,4 +1,4 @@
-import { constant, QUANTIZED_BLOCK, quantizedMatmul } from '../engine/graph/index.ts';
+import { type ByteRows, byteMatmul, constant, toBytes, type Value } from '../engine/graph/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
 import {
   fedWeights,
@@ -6,7 +6,8 @@ import {
   remember,
   type WeightSource,
 } from '../models/decoder/weight-source.ts';
-import { quantize, transpose } from './quantize.ts';
+import { largestByte } from './largest-byte.ts';
+import { quantize } from './quantize.ts';
 
 /**
  * How the decode graph holds the base: `f32` packed by ONNX Runtime for speed (a copy of its own),
@@ -15,31 +16,35 @@ import { quantize, transpose } from './quantize.ts';
 export type RolloutPrecision = 'f32' | 'f32-feeds' | 'int8';
 
 /** The weights of a decode graph at a precision. */
-export const weightSources: Readonly<Record<RolloutPrecision, (base: BaseModel) => WeightSource>> =
-  {
-    'f32-feeds': fedWeights,
-    f32: (base) => {
-      const weight = constants(base);
-      return { weight, product: productWith(weight) };
-    },
-    int8: (base) => ({ weight: constants(base), product: quantizedProducts(base) }),
+export async function weightSource(
+  base: BaseModel,
+  precision: RolloutPrecision,
+): Promise<WeightSource> {
+  if (precision === 'f32-feeds') return fedWeights();
+  const weight = constants(base);
+  return {
+    weight,
+    product: precision === 'int8' ? byteProducts(base, await largestByte()) : productWith(weight),
   };
+}
 
 function constants(base: BaseModel): WeightSource['weight'] {
   return remember((name, shape) => constant(base.weight(name).data, { shape }));
 }
 
-function quantizedProducts(base: BaseModel): WeightSource['product'] {
+/** Products of bytes; rows that several weights read are rounded once. */
+function byteProducts(base: BaseModel, most: number): WeightSource['product'] {
+  const rounded = new Map<Value, ByteRows>();
   return (x, name, { out, transposed = false }) => {
     const inner = x.shape.at(-1) as number;
     const { data } = base.weight(name);
-    const weight = transposed ? transpose(data, [inner, out]) : data;
-    const { bytes, scales } = quantize(weight, [out, inner]);
-    const blocks = scales.length / out;
-    return quantizedMatmul(
-      x,
-      constant(bytes, { dtype: 'uint8', shape: [out, blocks, QUANTIZED_BLOCK] }),
-      constant(scales, { shape: [out, blocks] }),
+    const { bytes, scales } = quantize(data, { out, inner, transposed, most });
+    const rows = rounded.get(x) ?? toBytes(x);
+    rounded.set(x, rows);
+    return byteMatmul(
+      rows,
+      constant(bytes, { dtype: 'int8', shape: [inner, out] }),
+      constant(scales, { shape: [out] }),
     );
   };
 }

@@ -118,10 +118,9 @@ describe('Decoder', () => {
   });
 });
 
-// Measured: 2.2 % of the standard deviation for GPT-2, 4.6 % elsewhere.
+// Measured: 4.1, 5.0, 2.8 and 2.2 % of the standard deviation.
 describe.each([
   ['llama-gqa', 0.06],
-  // Rows of 48 are no multiple of a block.
   ['qwen2-untied', 0.06],
   ['qwen3-untied', 0.06],
   ['gpt2-default', 0.03],

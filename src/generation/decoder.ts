@@ -5,7 +5,7 @@ import { rotationFeeds } from '../models/decoder/batch-plan.ts';
 import { decodeGraph } from '../models/decoder/decode-graph.ts';
 import { PackedBatch } from '../models/decoder/packed-batch.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
-import { type RolloutPrecision, weightSources } from './decode-weights.ts';
+import { type RolloutPrecision, weightSource } from './decode-weights.ts';
 import type { KvCache } from './kv-cache.ts';
 
 /** Runs prompts through all layers and gives y, k and v of each. */
@@ -41,7 +41,7 @@ export class Decoder {
       precision = 'f32',
     }: { adapter?: LoraAdapter | undefined; precision?: RolloutPrecision } = {},
   ): Promise<Decoder> {
-    const source = weightSources[precision](base);
+    const source = await weightSource(base, precision);
     const graph = decodeGraph(base.architecture, { source, lora: adapter?.config });
     return new Decoder(base, { adapter, decode: await compile(graph) });
   }

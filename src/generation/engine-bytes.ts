@@ -1,4 +1,3 @@
-import { QUANTIZED_BLOCK } from '../engine/graph/index.ts';
 import { decodeGraph } from '../models/decoder/decode-graph.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { fedWeights } from '../models/decoder/weight-source.ts';
@@ -20,9 +19,8 @@ export function engineBytes(
       product(x, name, options) {
         const { out } = options;
         const inner = x.shape.at(-1) as number;
-        // A byte for each weight and a float32 scale for each block of a row.
-        const row = Math.ceil(inner / QUANTIZED_BLOCK) * (QUANTIZED_BLOCK + 4);
-        sizes.set(name, { f32: 4 * out * inner, int8: out * row });
+        // A byte for each weight and a float32 scale for each output.
+        sizes.set(name, { f32: 4 * out * inner, int8: out * (inner + 4) });
         return fed.product(x, name, options);
       },
     },

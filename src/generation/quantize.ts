@@ -1,48 +1,49 @@
-import { QUANTIZED_BLOCK } from '../engine/graph/index.ts';
-
 export interface QuantizedWeight {
-  /** [out, blocks, 128]: round(w / scale) + 128. */
-  readonly bytes: Uint8Array;
-  /** [out, blocks]: largest magnitude of the block / 127. */
+  /** [in, out]: round(w / scale). */
+  readonly bytes: Int8Array;
+  /** [out]: largest magnitude of what leads to an output / the largest byte. */
   readonly scales: Float32Array;
 }
 
-/** Rounds a weight [out, in] to 8 bits, one scale for 128 neighbours of a row. */
-export function quantize(
-  weight: Float32Array,
-  [out, inner]: readonly [number, number],
-): QuantizedWeight {
-  const blocks = Math.ceil(inner / QUANTIZED_BLOCK);
-  const bytes = new Uint8Array(out * blocks * QUANTIZED_BLOCK).fill(128);
-  const scales = new Float32Array(out * blocks);
-  for (let block = 0; block < out * blocks; block++) {
-    const row = Math.floor(block / blocks);
-    const column = (block % blocks) * QUANTIZED_BLOCK;
-    const start = row * inner + column;
-    const length = Math.min(QUANTIZED_BLOCK, inner - column);
-    let largest = 0;
-    for (let i = start; i < start + length; i++) {
-      const magnitude = Math.abs(weight[i]!);
-      if (magnitude > largest) largest = magnitude;
-    }
-    if (largest === 0) continue;
-    const scale = Math.fround(largest / 127);
-    scales[block] = scale;
-    const target = block * QUANTIZED_BLOCK - start;
-    // ⌊x + ½⌋ + 128 of a number that is never negative.
-    for (let i = start; i < start + length; i++) bytes[target + i] = weight[i]! / scale + 128.5;
-  }
-  return { bytes, scales };
+export interface QuantizeOptions {
+  readonly out: number;
+  readonly inner: number;
+  /** Whether the weight is [in, out] instead of [out, in]. */
+  readonly transposed?: boolean;
+  /** The largest byte that is used; 127 by default. */
+  readonly most?: number;
 }
 
-/** A matrix [rows, columns] as [columns, rows]. */
-export function transpose(
-  matrix: Float32Array,
-  [rows, columns]: readonly [number, number],
-): Float32Array {
-  const turned = new Float32Array(matrix.length);
-  for (let i = 0; i < rows; i++) {
-    for (let j = 0; j < columns; j++) turned[j * rows + i] = matrix[i * columns + j]!;
+/** Outputs whose bytes are written together, so that they lie side by side. */
+const TILE = 32;
+
+/** Rounds a weight to 8 bits, one scale for each output. */
+export function quantize(
+  weight: Float32Array,
+  { out, inner, transposed = false, most = 127 }: QuantizeOptions,
+): QuantizedWeight {
+  const [byOutput, byInput] = transposed ? [1, out] : [inner, 1];
+  const scales = new Float32Array(out);
+  for (let o = 0; o < out; o++) {
+    let largest = 0;
+    for (let i = 0, at = o * byOutput; i < inner; i++, at += byInput) {
+      const magnitude = Math.abs(weight[at]!);
+      if (magnitude > largest) largest = magnitude;
+    }
+    scales[o] = largest / most;
   }
-  return turned;
+  const bytes = new Int8Array(out * inner);
+  for (let first = 0; first < out; first += TILE) {
+    const end = Math.min(first + TILE, out);
+    for (let i = 0; i < inner; i++) {
+      for (let o = first; o < end; o++) {
+        const scale = scales[o]!;
+        // ⌊x + ½⌋ of a number that 128 more makes positive.
+        const level =
+          scale === 0 ? 128 : Math.floor(weight[o * byOutput + i * byInput]! / scale + 128.5);
+        bytes[i * out + o] = level - 128;
+      }
+    }
+  }
+  return { bytes, scales };
 }

@@ -78,21 +78,21 @@ test('formatReport() prints aligned tables', () => {
     Memory of generation
       engine, f32        749 kB  a packed copy, the fastest
       engine, f32-feeds       –  the base itself
-      engine, int8       353 kB  inexact, fast for few texts
+      engine, int8       198 kB  inexact, fast for few texts
       keys and values     512 B  for each token
                          131 kB  for each text of 256 tokens
 
     Memory of training on 1,024 tokens
       save: none        524 kB  keeps the layers' inputs
       save: matmul     7.34 MB  and products with weights, the default
-      save: all        18.4 MB  and all that gradients use
-      a layer at work  9.18 MB  whatever is saved
+      save: all        18.9 MB  and all that gradients use
+      a layer at work  9.44 MB  whatever is saved
       logits           8.19 MB  in chunks, with their gradient
 
     A PPO run with 4 texts of 256 tokens, in all
       rollouts in           f32  f32-feeds     int8
-      while generating  2.80 MB    2.05 MB  2.40 MB
-      while training    27.0 MB    26.2 MB  26.6 MB
+      while generating  2.80 MB    2.05 MB  2.24 MB
+      while training    27.2 MB    26.5 MB  26.7 MB
       Node and ONNX Runtime themselves take about 150 MB more."
   `);
 });

@@ -64,25 +64,26 @@ describe('countParameters()', () => {
 });
 
 describe('engineBytes()', () => {
-  test('counts a copy of what decoding multiplies with, and 132 bytes for 128 weights of a row', () => {
+  test('counts a copy of what decoding multiplies with; in 8 bits, a scale for each output', () => {
     const norms = 4 * (3 * 8 + 4);
-    // Rows of q, k, v, o, gate, up, down; each is shorter than one block.
-    const rows = 3 * (4 + 2 + 2 + 4 + 6 + 6 + 4) + 10;
+    // Outputs of q, k, v, o, gate, up, down; of the head.
+    const outputs = 3 * (4 + 2 + 2 + 4 + 6 + 6 + 4) + 10;
     expect(engineBytes(llama())).toEqual({
       f32: 4 * (3 * matrices + 40) + norms,
       'f32-feeds': 0,
-      int8: 132 * rows + norms,
+      int8: 3 * matrices + 40 + 4 * outputs + norms,
     });
   });
 
   test("counts gpt2's transposed weights like any other", () => {
     const layer = 4 * (60 + 20 + 80 + 68 + 16);
-    // Rows of c_attn, c_proj, c_fc, c_proj and the head; biases, norms, the final norm.
-    const rows = 12 + 4 + 16 + 4 + 10;
+    // Of c_attn, c_proj, c_fc, c_proj and the head; then biases, norms, the final norm.
+    const outputs = 12 + 4 + 16 + 4 + 10;
+    const weights = 48 + 16 + 64 + 64 + 40;
     expect(engineBytes(gpt2)).toEqual({
       f32: layer + 4 * (40 + 8),
       'f32-feeds': 0,
-      int8: 132 * rows + 4 * (12 + 4 + 16 + 4) + 4 * 16 + 4 * 8,
+      int8: weights + 4 * outputs + 4 * (12 + 4 + 16 + 4) + 4 * 16 + 4 * 8,
     });
   });
 });

@@ -1,10 +1,10 @@
 import { assertDim, type Dim, formatShape, type Shape } from './dim.ts';
 
 /**
- * What the graph computes with. `float16`, `bfloat16` and `uint8` are storage only: `cast` reads the
- * first two, `quantizedMatmul` the last.
+ * What the graph computes with. `float16` and `bfloat16` are storage only, which `cast` reads;
+ * `uint8` and `int8` are what `byteMatmul` multiplies.
  */
-export type DType = 'float32' | 'int32' | 'bool' | 'float16' | 'bfloat16' | 'uint8';
+export type DType = 'float32' | 'int32' | 'bool' | 'float16' | 'bfloat16' | 'uint8' | 'int8';
 
 export interface TensorType {
   readonly dtype: DType;

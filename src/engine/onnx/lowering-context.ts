@@ -10,6 +10,15 @@ interface NodeOptions {
   readonly output?: number;
 }
 
+const arrayFrom = {
+  float32: (values: readonly number[]) => Float32Array.from(values),
+  int64: (values: readonly number[]) => BigInt64Array.from(values, BigInt),
+  uint8: (values: readonly number[]) => Uint8Array.from(values),
+  int8: (values: readonly number[]) => Int8Array.from(values),
+} as const;
+
+type ScalarDType = keyof typeof arrayFrom;
+
 /** Collects ONNX nodes and initialisers while a graph is lowered, one value at a time. */
 export class LoweringContext {
   readonly nodes: OnnxNode[] = [];
@@ -49,7 +58,7 @@ export class LoweringContext {
     return name;
   }
 
-  scalar(value: number, dtype: 'float32' | 'int64' = 'float32'): string {
+  scalar(value: number, dtype: ScalarDType = 'float32'): string {
     return this.shared(`${dtype} ${value}`, (name) =>
       this.tensor(name, [value], { dtype, dims: [] }),
     );
@@ -79,10 +88,9 @@ export class LoweringContext {
   private tensor(
     name: string,
     values: readonly number[],
-    { dtype, dims }: { dtype: 'float32' | 'int64'; dims: readonly number[] },
+    { dtype, dims }: { dtype: ScalarDType; dims: readonly number[] },
   ): void {
-    const data =
-      dtype === 'float32' ? Float32Array.from(values) : BigInt64Array.from(values, BigInt);
+    const data = arrayFrom[dtype](values);
     this.initializers.push({ name, dtype, dims, data: new Uint8Array(data.buffer) });
   }
 

@@ -65,6 +65,7 @@ describe('encodeModel()', () => {
   test.each([
     ['float32', 1],
     ['uint8', 2],
+    ['int8', 3],
     ['int32', 6],
     ['int64', 7],
     ['bool', 9],

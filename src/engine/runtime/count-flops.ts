@@ -1,7 +1,7 @@
 import type { LoweredGraph } from '../onnx/lower.ts';
 import { type Bindings, resolveShape } from './feeds.ts';
 
-const products = new Set(['matmul', 'quantizedMatmul']);
+const products = new Set(['matmul', 'byteMatmul']);
 
 /**
  * Floating-point operations of a graph's products at given sizes: 2·m·k·n for [m, k]·[k, n], times

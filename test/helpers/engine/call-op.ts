@@ -25,7 +25,7 @@ const binary =
     op(a, b);
 
 /** Ops that take nothing, or only constants, cannot be called on inputs. */
-type CallableOp = Exclude<OpName, 'input' | 'constant' | 'quantizedMatmul'>;
+type CallableOp = Exclude<OpName, 'input' | 'constant' | 'toBytes' | 'byteMatmul'>;
 
 /** Every op through the function that users call. */
 export const callOp: { readonly [K in CallableOp]: Call } = {

@@ -3,7 +3,7 @@ import type { Shape } from '../../../src/engine/graph/dim.ts';
 import { input } from '../../../src/engine/graph/ops/source.ts';
 import type { DType, Value } from '../../../src/engine/graph/value.ts';
 
-const of = (dtype: DType) => (shape: Shape) => input('operand', shape, dtype);
+export const of = (dtype: DType) => (shape: Shape) => input('operand', shape, dtype);
 /** Operands by type, written as error messages write them. */
 export const float32 = of('float32');
 export const int32 = of('int32');

@@ -1,61 +1,80 @@
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { floats, runGraph } from '../../../../test/helpers/engine/run-graph.ts';
 import {
   float32,
   int32,
+  of,
   testRefusals,
   uint8,
 } from '../../../../test/helpers/engine/test-refusals.ts';
 import { expectClose } from '../../../../test/helpers/expect-close.ts';
 import { makeGraph } from '../graph.ts';
-import { quantizedMatmul } from './quantized.ts';
+import { byteMatmul, toBytes } from './quantized.ts';
 import { constant, input } from './source.ts';
 
-testRefusals('quantizedMatmul refuses', [
+const int8 = of('int8');
+const scale = float32(['M', 1]);
+
+testRefusals('byteMatmul refuses', [
   [
-    'quantised weights of another layout',
-    () => quantizedMatmul(float32(['M', 256]), uint8([5, 256]), float32([5, 2])),
+    'weights of another layout',
+    () => byteMatmul({ bytes: uint8(['M', 4]), scale }, int8([5, 4]), float32([5])),
     new TypeError(
-      'Cannot apply quantizedMatmul: weights must be uint8[out,2,128] and scales float32[out,2], got float32[M,256] and uint8[5,256] and float32[5,2]',
+      'Cannot apply byteMatmul: rows must be uint8[M,in], weights int8[in,out] and scales float32[out], got uint8[M,4] and int8[5,4] and float32[5]',
     ),
   ],
   [
-    'quantised weights whose scales are too few',
-    () => quantizedMatmul(float32(['M', 256]), uint8([5, 2, 128]), float32([5, 1])),
+    'scales that are too few',
+    () => byteMatmul({ bytes: uint8(['M', 4]), scale }, int8([4, 5]), float32([1])),
     new TypeError(
-      'Cannot apply quantizedMatmul: weights must be uint8[out,2,128] and scales float32[out,2], got float32[M,256] and uint8[5,2,128] and float32[5,1]',
+      'Cannot apply byteMatmul: rows must be uint8[M,in], weights int8[in,out] and scales float32[out], got uint8[M,4] and int8[4,5] and float32[1]',
     ),
   ],
   [
-    'quantised weights of another dtype',
-    () => quantizedMatmul(float32(['M', 128]), float32([5, 1, 128]), float32([5, 1])),
+    'rows of numbers',
+    () => byteMatmul({ bytes: float32(['M', 4]), scale }, int8([4, 5]), float32([5])),
     new TypeError(
-      'Cannot apply quantizedMatmul: weights must be uint8[out,1,128] and scales float32[out,1], got float32[M,128] and float32[5,1,128] and float32[5,1]',
-    ),
-  ],
-  [
-    'rows of integers beside quantised weights',
-    () => quantizedMatmul(int32(['M', 128]), uint8([5, 1, 128]), float32([5, 1])),
-    new TypeError(
-      'Cannot apply quantizedMatmul: inputs must be float32, got int32[M,128] and float32[5,1]',
+      'Cannot apply byteMatmul: rows must be uint8[M,in], weights int8[in,out] and scales float32[out], got float32[M,4] and int8[4,5] and float32[5]',
     ),
   ],
 ]);
 
-test('x·Wᵀ with W = (q − 128)·scale, a scale for each 128 weights of a row', async () => {
-  // Rows of whole numbers up to 127: the kernel's own 8-bit rows hold them exactly.
-  const x = Array.from({ length: 256 }, (_, k) => (k % 128 === 0 ? 127 : (k % 5) - 2));
-  const q = Array.from({ length: 512 }, (_, k) => 128 + ((k * 7) % 11) - 5);
-  const scales = [0.5, 2, -1, 0.25];
-  const expected = [0, 1].map((row) =>
-    x.reduce((sum, value, k) => {
-      const scale = scales[2 * row + Math.floor(k / 128)] as number;
-      return sum + value * ((q[256 * row + k] as number) - 128) * scale;
-    }, 0),
-  );
-  const weight = constant(Uint8Array.from(q), { dtype: 'uint8', shape: [2, 2, 128] });
-  const scale = constant(Float32Array.from(scales), { shape: [2, 2] });
-  const graph = makeGraph({ y: quantizedMatmul(input('x', ['M', 256]), weight, scale) });
-  const { y } = await runGraph(graph, { x: floats(x, [1, 256]) });
-  expectClose(y!, { expected, within: 1e-5, label: 'y' });
+testRefusals('toBytes refuses', [
+  [
+    'rows of integers',
+    () => toBytes(int32(['M', 4])).bytes,
+    new TypeError('Cannot apply abs: inputs must be float32, got int32[M,4]'),
+  ],
+  [
+    'more than a matrix',
+    () => toBytes(float32(['B', 'M', 4])).bytes,
+    new TypeError(
+      'Cannot apply toBytes: rows must be a matrix with one scale each, got float32[B,M,4] and float32[B,M,1]',
+    ),
+  ],
+]);
+
+/** x·W by bytes, for x [rows, 3] and W [3, 2] = [[1, 2], [−3, 4], [5, −6]] with scales ½ and 2. */
+function multiply(rows: readonly (readonly number[])[]) {
+  const weight = constant(Int8Array.of(1, 2, -3, 4, 5, -6), { dtype: 'int8', shape: [3, 2] });
+  const scales = constant(Float32Array.of(0.5, 2), { shape: [2] });
+  const graph = makeGraph({ y: byteMatmul(toBytes(input('x', ['M', 3])), weight, scales) });
+  return runGraph(graph, { x: floats(rows.flat(), [rows.length, 3]) });
+}
+
+test('x·W of whole numbers up to 127, which bytes hold exactly', async () => {
+  const { y } = await multiply([[127, 2, -1]]);
+  // (127 − 6 − 5)/2 and 2·(254 + 8 + 6)
+  expectClose(y!, { expected: [58, 536], within: 1e-6, label: 'y' });
+});
+
+test('each row has its own scale: what stands beside it changes nothing', async () => {
+  const row = [0.3, -0.7, 0.2];
+  const { y: alone } = await multiply([row]);
+  const { y: beside } = await multiply([[1000, 0, 0], row, [0, 0, 0]]);
+  expect(beside!.slice(2, 4)).toEqual(alone);
+  expect(beside!.slice(4).map(Math.abs)).toEqual([0, 0]);
+  // round(0.3·127/0.7) = 54, −127, 36: (54 + 381 + 180)/2 and 2·(108 − 508 − 216), times 0.7/127
+  const expected = [307.5, -1232].map((sum) => (sum * 0.7) / 127);
+  expectClose(alone!, { expected, within: 1e-6, label: 'y' });
 });

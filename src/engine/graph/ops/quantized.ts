@@ -1,38 +1,63 @@
-import type { Dim } from '../dim.ts';
 import { sameShape } from '../dim.ts';
 import { apply, defineOp, expectDType, typeError, type Value } from '../value.ts';
+import { abs, div, mul } from './elementwise.ts';
+import { maxOf } from './reduce.ts';
 
 type None = Readonly<Record<string, never>>;
 
-/** How many weights of a row share one scale; smaller blocks are slower (docs/decisions/0005). */
-export const QUANTIZED_BLOCK = 128;
+/** The byte that stands for 0 in a row. */
+export const ZERO_BYTE = 128;
 
-/**
- * x·Wᵀ with 8-bit weights: W[n, i] = (q[n, i] − 128) · scale[n, ⌊i/128⌋], as constants of the graph.
- * The weight is [out, blocks, 128] bytes, the scales [out, blocks].
- */
-export const quantizedMatmulOp = defineOp({
-  name: 'quantizedMatmul',
-  infer(inputs: readonly [Value, Value, Value], _: None) {
-    const [x, weight, scales] = inputs;
-    expectDType('quantizedMatmul', 'float32', [x, scales]);
-    const blocks = Math.ceil(Number(x.shape.at(-1)) / QUANTIZED_BLOCK);
-    const out = weight.shape[0] as Dim;
-    const fits =
-      weight.dtype === 'uint8' &&
-      sameShape(weight.shape, [out, blocks, QUANTIZED_BLOCK]) &&
-      sameShape(scales.shape, [out, blocks]);
-    if (!fits) {
-      throw typeError(
-        'quantizedMatmul',
-        `weights must be uint8[out,${blocks},${QUANTIZED_BLOCK}] and scales float32[out,${blocks}]`,
-        inputs,
-      );
+/** Rows as bytes: q = round(x/scale) + 128, with a scale for each row, [M, 1]. */
+export const toBytesOp = defineOp({
+  name: 'toBytes',
+  infer(inputs: readonly [Value, Value], _: None) {
+    const [x, scale] = inputs;
+    expectDType('toBytes', 'float32', inputs);
+    if (x.shape.length !== 2 || !sameShape(scale.shape, [x.shape[0]!, 1])) {
+      throw typeError('toBytes', 'rows must be a matrix with one scale each', inputs);
     }
-    return { dtype: 'float32', shape: [...x.shape.slice(0, -1), out] };
+    return { dtype: 'uint8', shape: x.shape } as const;
   },
 });
 
-export function quantizedMatmul(x: Value, weight: Value, scales: Value): Value {
-  return apply(quantizedMatmulOp, [x, weight, scales], {});
+/** Products of rows of bytes and a weight [in, out] of bytes with a scale for each column:
+ *  y[m, n] = scale[n] · Σ_k (q[m, k] − 128)·w[k, n]. */
+export const byteMatmulOp = defineOp({
+  name: 'byteMatmul',
+  infer(inputs: readonly [Value, Value, Value], _: None) {
+    const [rows, weight, scales] = inputs;
+    const [inner, out] = [rows.shape[1]!, weight.shape[1]!];
+    const fits =
+      rows.dtype === 'uint8' &&
+      weight.dtype === 'int8' &&
+      scales.dtype === 'float32' &&
+      sameShape(weight.shape, [inner, out]) &&
+      sameShape(scales.shape, [out]);
+    if (!fits) {
+      const rule = `rows must be uint8[M,in], weights int8[in,out] and scales float32[out]`;
+      throw typeError('byteMatmul', rule, inputs);
+    }
+    return { dtype: 'float32', shape: [rows.shape[0]!, out] };
+  },
+});
+
+/** Rows of 8 bits: x ≈ (bytes − 128)·scale. */
+export interface ByteRows {
+  readonly bytes: Value;
+  /** [M, 1] */
+  readonly scale: Value;
+}
+
+/** Rounds each row to 8 bits by its own largest magnitude: scale = max|x|/127.
+ *  @example [2, −127, 0.4]  →  scale 1, bytes [130, 1, 128] */
+export function toBytes(x: Value): ByteRows {
+  // A row of zeros has scale 0, so that whatever its bytes are, products with it are 0.
+  const scale = div(maxOf(abs(x), [-1]), 127);
+  return { bytes: apply(toBytesOp, [x, scale], {}), scale };
+}
+
+/** x·W of rows and weights of 8 bits. */
+export function byteMatmul({ bytes, scale }: ByteRows, weight: Value, scales: Value): Value {
+  return mul(apply(byteMatmulOp, [bytes, weight, scales], {}), scale);
 }

@@ -1,7 +1,7 @@
 import { formatShape, type Shape, sizeOf } from '../dim.ts';
 import { apply, assertShape, type DType, defineOp, type Value } from '../value.ts';
 
-export type ConstantData = Float32Array | Int32Array | Uint8Array | Uint16Array;
+export type ConstantData = Float32Array | Int32Array | Uint8Array | Int8Array | Uint16Array;
 
 /** Bytes of a tensor inside a file, such as one entry of a safetensors file. */
 export interface FileSlice {
@@ -29,6 +29,7 @@ const bytesPerElement: Record<DType, number> = {
   float16: 2,
   bfloat16: 2,
   uint8: 1,
+  int8: 1,
 };
 
 const arrayOf = {
@@ -38,6 +39,7 @@ const arrayOf = {
   float16: Uint16Array,
   bfloat16: Uint16Array,
   uint8: Uint8Array,
+  int8: Int8Array,
 } as const satisfies Record<DType, unknown>;
 
 export const inputOp = defineOp({
