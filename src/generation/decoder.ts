@@ -52,7 +52,8 @@ export class Decoder {
     { slots, cache, runPrompts }: PrefillOptions,
   ): Promise<Tensor<'float32'>> {
     const batch = new PackedBatch(prompts);
-    cache.reserve(Math.max(...batch.lengths));
+    // With room for the token that follows, since making more copies the cache.
+    cache.reserve(Math.max(...batch.lengths) + 1);
     let hidden = this.base.embed(batch);
     const layers =
       runPrompts?.(batch) ?? this.base.runLayers(batch, { adapter: this.adapter, cache: true });

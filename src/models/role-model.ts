@@ -47,7 +47,11 @@ export class RoleModel {
     responses: TokenBatch,
     stateCounts: ArrayLike<number> = responses.map(({ length }) => length),
   ): AsyncGenerator<{ hidden: Tensor<'float32'>; responses: TokenBatch; counts: number[] }> {
-    const whole = prompts.map((prompt, i) => [...Array.from(prompt), ...Array.from(responses[i]!)]);
+    // No state is asked for at the last token, as a rule: it need not be run.
+    const whole = prompts.map((prompt, i) => [
+      ...Array.from(prompt),
+      ...Array.from(responses[i]!).slice(0, Math.max(0, stateCounts[i]! - 1)),
+    ]);
     let done = 0;
     for await (const { sequences, hidden, rows } of this.runs(whole)) {
       const group = responses.slice(done, done + sequences.length);

@@ -76,9 +76,9 @@ test('formatReport() prints aligned tables', () => {
       reward        57.6 kB          –          –   57.6 kB
 
     Memory of generation
-      engine, f32        749 kB  a packed copy, the fastest
+      engine, f32        749 kB  a packed copy, exact
       engine, f32-feeds       –  the base itself
-      engine, int8       198 kB  inexact, fast for few texts
+      engine, int8       198 kB  inexact, the fastest
       keys and values     512 B  for each token
                          131 kB  for each text of 256 tokens
 

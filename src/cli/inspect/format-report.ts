@@ -101,9 +101,9 @@ function formatGeneration({ rolloutEngine, kvCache, ppo }: MemoryEstimate): stri
   const { perToken, perSequence } = kvCache;
   return formatTable(
     [
-      ['engine, f32', showBytes(rolloutEngine.f32), 'a packed copy, the fastest'],
+      ['engine, f32', showBytes(rolloutEngine.f32), 'a packed copy, exact'],
       ['engine, f32-feeds', showBytes(rolloutEngine['f32-feeds']), 'the base itself'],
-      ['engine, int8', showBytes(rolloutEngine.int8), 'inexact, fast for few texts'],
+      ['engine, int8', showBytes(rolloutEngine.int8), 'inexact, the fastest'],
       ['keys and values', formatBytes(perToken), 'for each token'],
       ['', formatBytes(perSequence), `for each text of ${ppo.sequenceLength} tokens`],
     ],
