@@ -56,16 +56,17 @@ export function planBlocks(
 
 /** Where rows stand for the first time, cut where more or fewer sequences have them in common. */
 function askingSpans(rows: readonly Int32Array[], known: number): Span[] {
-  const uses = new Map<number, number>();
-  for (const places of rows) for (const row of places) uses.set(row, (uses.get(row) ?? 0) + 1);
-  const asked = new Set<number>();
+  const count = rows.reduce((most, places) => Math.max(most, ...places.subarray(-1)), -1) + 1;
+  const uses = new Int32Array(count);
+  for (const places of rows) for (const row of places) uses[row]!++;
+  const isAsked = new Uint8Array(count);
   const spans: Span[] = [];
   for (const [sequence, places] of rows.entries()) {
-    let start = places.findIndex((row) => row >= known && !asked.has(row));
+    let start = places.findIndex((row) => row >= known && !isAsked[row]);
     for (let t = start; start >= 0 && t < places.length; t++) {
-      asked.add(places[t]!);
+      isAsked[places[t]!] = 1;
       const isLast = t + 1 === places.length;
-      if (!isLast && uses.get(places[t]!) === uses.get(places[t + 1]!)) continue;
+      if (!isLast && uses[places[t]!] === uses[places[t + 1]!]) continue;
       spans.push({ sequence, start, end: t + 1 });
       start = t + 1;
     }

@@ -3,7 +3,7 @@ import type { AttentionBlock } from './attention-blocks.ts';
 /** Where the rows of a packed batch stand in the blocks of its attention, one row for each head. */
 export interface PackedBlocks {
   /** The row of each place of each sequence; sequences with a common beginning may share rows. */
-  readonly rows: readonly ArrayLike<number>[];
+  readonly rows: readonly Int32Array[];
   readonly blocks: readonly AttentionBlock[];
   /** Rows before this one ask nothing. */
   readonly known: number;
@@ -21,60 +21,65 @@ export interface BlockTable {
 
 /** Index tables of the queries: rows are counted from the first that asks, and each stands once. */
 export function queryTable({ rows, blocks, known }: PackedBlocks, heads: number): BlockTable {
-  return makeTable(
-    blocks.map(({ spans, queries }) => ({
+  const parts = blocks.flatMap(({ spans, queries }) =>
+    spans.map(({ sequence, start, end }) => ({
+      rows: rows[sequence]!.subarray(start, end),
       length: queries,
-      parts: spans.map(({ sequence, start, end }) =>
-        Array.from({ length: end - start }, (_, t) => rows[sequence]![start + t]! - known),
-      ),
     })),
-    { heads, count: countRows(rows) - known },
   );
+  return makeTable(parts, { heads, first: known, count: countRows(rows) - known });
 }
 
 /** Index tables of keys and values. */
 export function keyTable({ rows, blocks }: PackedBlocks, heads: number): BlockTable {
-  return makeTable(
-    blocks.map(({ spans, keys }) => ({
-      length: keys,
-      parts: spans.map(({ sequence, end }) =>
-        Array.from({ length: end }, (_, t) => rows[sequence]![t]!),
-      ),
-    })),
-    { heads, count: countRows(rows) },
+  const parts = blocks.flatMap(({ spans, keys }) =>
+    spans.map(({ sequence, end }) => ({ rows: rows[sequence]!.subarray(0, end), length: keys })),
   );
+  return makeTable(parts, { heads, first: 0, count: countRows(rows) });
 }
 
-interface Padded {
+/** Rows that are padded to a length. */
+interface PaddedRows {
+  readonly rows: Int32Array;
   readonly length: number;
-  readonly parts: readonly (readonly number[])[];
 }
 
-function makeTable(
-  blocks: readonly Padded[],
-  { heads, count }: { readonly heads: number; readonly count: number },
-): BlockTable {
-  const places = blocks.flatMap(({ length, parts }) => parts.map((part) => ({ part, length })));
-  const size = places.reduce((sum, { length }) => sum + heads * length, 0);
+interface TableSizes {
+  readonly heads: number;
+  /** The row that counts as 0. */
+  readonly first: number;
+  readonly count: number;
+}
+
+function makeTable(parts: readonly PaddedRows[], { heads, first, count }: TableSizes): BlockTable {
+  const size = parts.reduce((sum, { length }) => sum + heads * length, 0);
   const unpack = new Int32Array(size);
-  const found: number[][] = Array.from({ length: count * heads }, () => []);
+  const isReal = new Uint8Array(size);
   let place = 0;
-  for (const { part, length } of places) {
-    for (let i = 0; i < heads * length; i++, place++) {
-      const [h, t] = [Math.floor(i / length), i % length];
-      const row = (part[t] ?? 0) * heads + h;
-      unpack[place] = row;
-      if (t < part.length) found[row]!.push(place);
+  for (const { rows, length } of parts) {
+    for (let h = 0; h < heads; h++, place += length) {
+      unpack.fill(h, place, place + length);
+      isReal.fill(1, place, place + rows.length);
+      for (let t = 0; t < rows.length; t++) unpack[place + t] = (rows[t]! - first) * heads + h;
     }
   }
-  return { unpack, ...placesOf(found) };
+  return { unpack, ...placesOf(unpack, { isReal, count: count * heads }) };
 }
 
-function placesOf(found: readonly (readonly number[])[]): Pick<BlockTable, 'places' | 'copies'> {
-  const copies = found.reduce((most, { length }) => Math.max(most, length), 1);
-  const places = new Int32Array(copies * found.length).fill(-1);
-  for (const [row, all] of found.entries()) {
-    for (const [copy, at] of all.entries()) places[copy * found.length + row] = at;
+/** Where each row stands, in the order of places. */
+function placesOf(
+  unpack: Int32Array,
+  { isReal, count }: { readonly isReal: Uint8Array; readonly count: number },
+): Pick<BlockTable, 'places' | 'copies'> {
+  const found = new Int32Array(count);
+  for (let place = 0; place < unpack.length; place++) {
+    if (isReal[place]) found[unpack[place]!]!++;
+  }
+  const copies = found.reduce((most, copy) => Math.max(most, copy), 1);
+  const places = new Int32Array(copies * count).fill(-1);
+  found.fill(0);
+  for (let place = 0; place < unpack.length; place++) {
+    if (isReal[place]) places[found[unpack[place]!]!++ * count + unpack[place]!] = place;
   }
   return { places, copies };
 }
@@ -113,7 +118,7 @@ export function realQueries({ spans, queries }: AttentionBlock): Float32Array {
   return real;
 }
 
-function countRows(rows: readonly ArrayLike<number>[]): number {
+function countRows(rows: readonly Int32Array[]): number {
   let count = 0;
   for (const places of rows)
     for (let t = 0; t < places.length; t++) count = Math.max(count, places[t]! + 1);
