@@ -25,8 +25,7 @@ export function activationMeter(
 ): (tokens: TokenShape) => number {
   const kept = new Map<number, KeptValue[]>();
   return (tokens) => {
-    const sizes = sizesOf(architecture, tokens);
-    const blocks = (Object.keys(sizes).length - 1) / 3;
+    const { sizes, blocks } = sizesOf(architecture, tokens);
     const values = kept.get(blocks) ?? keptValues(architecture, { ...options, blocks });
     kept.set(blocks, values);
     return values.reduce(
@@ -50,18 +49,19 @@ function keptValues(
   }));
 }
 
-/** The sizes that a layer graph has for some tokens, by their symbols. */
+/** The blocks of a layer graph for some tokens, and its sizes by their symbols. */
 function sizesOf(
   { config }: Architecture,
   { batch, length }: TokenShape,
-): Readonly<Record<string, number>> {
+): { readonly sizes: Readonly<Record<string, number>>; readonly blocks: number } {
   const rows = consecutiveRows(Array.from({ length: batch }, () => length));
   const width = config.num_attention_heads * config.head_dim;
   const sizes: Record<string, number> = { M: batch * length };
-  for (const [i, { spans, queries, keys }] of planBlocks(rows, { width }).entries()) {
+  const blocks = planBlocks(rows, { width });
+  for (const [i, { spans, queries, keys }] of blocks.entries()) {
     Object.assign(sizes, { [`B${i}`]: spans.length, [`T${i}`]: queries, [`S${i}`]: keys });
   }
-  return sizes;
+  return { sizes, blocks: blocks.length };
 }
 
 /** Bytes that one layer keeps for its backward pass of some tokens. */

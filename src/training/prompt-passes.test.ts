@@ -19,6 +19,13 @@ function makeResponses(vocabulary: number) {
   return responsesOf([a, a, b, c, c, c], [4, 1, 6, 2, 5, 3].map(draw));
 }
 
+function makePasses(base: BaseModel, save: SaveList) {
+  const responses = makeResponses(base.architecture.config.vocab_size);
+  const layers = new LayerPasses({ base, adapter: randomAdapter(base), save });
+  const passes = new PromptPasses(layers);
+  return { layers, passes, batch: packSequences(responses), prompts: distinctPrompts(responses) };
+}
+
 /** Runs prompts as a rollout does, in an order of its own. */
 async function runPrompts(passes: PromptPasses, prompts: readonly Int32Array[]): Promise<void> {
   for await (const { outputs } of passes.run(new PackedBatch(prompts.toReversed()))) {
@@ -39,11 +46,7 @@ async function gradientsOf(passes: LayerPasses, tape: Tape): Promise<Map<string,
 }
 
 async function expectSame(base: BaseModel, save: SaveList): Promise<void> {
-  const responses = makeResponses(base.architecture.config.vocab_size);
-  const layers = new LayerPasses({ base, adapter: randomAdapter(base), save });
-  const passes = new PromptPasses(layers);
-  const batch = packSequences(responses);
-  const prompts = distinctPrompts(responses);
+  const { layers, passes, batch, prompts } = makePasses(base, save);
   await runPrompts(passes, prompts);
   const [continued, whole] = [await passes.continue(batch, prompts), await layers.forward(batch)];
   expect(largestDifference(whole.hidden.data, continued!.hidden.data)).toBeLessThan(1e-5);
@@ -64,10 +67,7 @@ describe('PromptPasses', () => {
 
   it('runs no prompt again', async () => {
     const base = await loadFolder(fixtureFolder(fixtureNames[0]!));
-    const responses = makeResponses(base.architecture.config.vocab_size);
-    const layers = new LayerPasses({ base, adapter: randomAdapter(base), save: 'matmul' });
-    const passes = new PromptPasses(layers);
-    const [batch, prompts] = [packSequences(responses), distinctPrompts(responses)];
+    const { layers, passes, batch, prompts } = makePasses(base, 'matmul');
     await runPrompts(passes, prompts);
     const count = async (work: () => Promise<unknown>) => {
       let flops = 0;
@@ -87,10 +87,7 @@ describe('PromptPasses', () => {
 
   it('knows nothing of other prompts, nor of any once it was cleared', async () => {
     const base = await loadFolder(fixtureFolder(fixtureNames[0]!));
-    const responses = makeResponses(base.architecture.config.vocab_size);
-    const layers = new LayerPasses({ base, adapter: randomAdapter(base), save: 'matmul' });
-    const passes = new PromptPasses(layers);
-    const [batch, prompts] = [packSequences(responses), distinctPrompts(responses)];
+    const { passes, batch, prompts } = makePasses(base, 'matmul');
     await runPrompts(passes, prompts.slice(1));
     expect(await passes.continue(batch, prompts)).toBeUndefined();
     await runPrompts(passes, prompts);

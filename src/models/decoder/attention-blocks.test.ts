@@ -80,7 +80,7 @@ describe('planBlocks()', () => {
     );
   });
 
-  test('computes no more than one padded block would', () => {
+  test('computes at most half as much again as one padded block would', () => {
     fc.assert(
       fc.property(lengths, widths, (all, width) => {
         const area = sizes(planBlocks(consecutiveRows(all), { width })).reduce(

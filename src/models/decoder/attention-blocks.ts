@@ -1,3 +1,5 @@
+import { countRows } from './share-rows.ts';
+
 /** Queries of a sequence at its places `start` to `end`, which look at keys 0 to `end`. */
 interface Span {
   readonly sequence: number;
@@ -56,7 +58,7 @@ export function planBlocks(
 
 /** Where rows stand for the first time, cut where more or fewer sequences have them in common. */
 function askingSpans(rows: readonly Int32Array[], known: number): Span[] {
-  const count = rows.reduce((most, places) => Math.max(most, ...places.subarray(-1)), -1) + 1;
+  const count = countRows(rows);
   const uses = new Int32Array(count);
   for (const places of rows) for (const row of places) uses[row]!++;
   const isAsked = new Uint8Array(count);

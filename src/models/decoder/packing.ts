@@ -1,4 +1,5 @@
 import type { AttentionBlock } from './attention-blocks.ts';
+import { countRows } from './share-rows.ts';
 
 /** Where the rows of a packed batch stand in the blocks of its attention, one row for each head. */
 export interface PackedBlocks {
@@ -116,11 +117,4 @@ export function realQueries({ spans, queries }: AttentionBlock): Float32Array {
     real.fill(1, b * queries, b * queries + end - start);
   }
   return real;
-}
-
-function countRows(rows: readonly Int32Array[]): number {
-  let count = 0;
-  for (const places of rows)
-    for (let t = 0; t < places.length; t++) count = Math.max(count, places[t]! + 1);
-  return count;
 }

@@ -6,6 +6,13 @@ export interface RowLayout {
   readonly count: number;
 }
 
+/** M of a layout's rows. */
+export function countRows(rows: RowLayout['rows']): number {
+  let count = 0;
+  for (const places of rows) for (const row of places) count = Math.max(count, row + 1);
+  return count;
+}
+
 /** Fewer tokens in common are not worth it. */
 const LEAST = 8;
 
