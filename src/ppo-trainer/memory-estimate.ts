@@ -3,9 +3,9 @@ import type { PPOConfig } from '../config/ppo-config.ts';
 import { chooseSlots } from '../generation/choose-slots.ts';
 import { engineBytes } from '../generation/engine-bytes.ts';
 import { cacheBytes } from '../generation/kv-cache.ts';
-import { LOGITS_AT_ONCE } from '../models/decoder/base-model.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { countAdapter, countParameters } from '../models/decoder/parameter-counts.ts';
+import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { activationMeter } from '../training/activation-bytes.ts';
 
 /** The settings that decide what a run takes. */

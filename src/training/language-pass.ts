@@ -4,7 +4,7 @@ import type { RandomStream } from '../engine/random/index.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
 import { type BaseModel, PackedBatch } from '../models/index.ts';
 import { embeddingGradients } from './embedding-gradients.ts';
-import { runLanguageHead } from './language-head.ts';
+import { runLanguageHead, trainLanguageHead } from './language-head.ts';
 import { LayerPasses } from './layer-passes.ts';
 import { putRows } from './response-rows.ts';
 import type { RoleOptimizer } from './role-optimizer.ts';
@@ -48,15 +48,15 @@ export class LanguagePass {
     const batch = packTexts(texts);
     const tape = await this.layers.forward(batch, random);
     const { rows, targets } = learnedRows(texts, batch);
-    const { loss, dHidden } = await runLanguageHead(
-      base,
-      {
-        hidden: takeRows(tape.hidden, rows),
-        tokens: targets,
-        weights: new Float32Array(rows.length).fill(1 / tokenCount),
-      },
-      { take: adapter === undefined ? optimizer.add : undefined },
-    );
+    const learned = {
+      hidden: takeRows(tape.hidden, rows),
+      tokens: targets,
+      weights: new Float32Array(rows.length).fill(1 / tokenCount),
+    };
+    const { loss, dHidden } =
+      adapter === undefined
+        ? await trainLanguageHead(base, learned, optimizer.add)
+        : await runLanguageHead(base, learned);
     const dWhole = putRows(dHidden, rows, batch.tokens.length);
     const dx = await this.layers.backward(tape, dWhole, optimizer.add);
     if (adapter === undefined) optimizer.add(embeddingGradients(base, batch, dx));

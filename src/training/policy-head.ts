@@ -1,5 +1,5 @@
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
-import { policyHeadGraph } from '../models/decoder/head-graph.ts';
+import { runTokenHead } from '../models/decoder/token-head.ts';
 import type { BaseModel } from '../models/index.ts';
 
 /** Numbers of some tokens, and how each moves with its own hidden state. */
@@ -17,48 +17,25 @@ export interface PolicyHeadOptions {
 }
 
 /**
- * The output head of the policy in training, run once, in chunks. Rows do not depend on each other,
- * so ∂L/∂x_m = ∂L/∂logprob_m · ∂logprob_m/∂x_m: the factors on the right come with the forward pass,
+ * The output head of the policy in training, run once. Rows do not depend on each other, so
+ * ∂L/∂x_m = ∂L/∂logprob_m · ∂logprob_m/∂x_m: the factors on the right come with the forward pass,
  * and any loss of the logprobs can be computed afterwards on the host.
  */
 export async function runPolicyHead(
   base: BaseModel,
-  { hidden, tokens }: { hidden: Tensor<'float32'>; tokens: Int32Array },
+  rows: { hidden: Tensor<'float32'>; tokens: Int32Array },
   { temperature, withEntropy }: PolicyHeadOptions,
 ): Promise<PolicyRows> {
-  const head = await base.compile(`policy head ${withEntropy}`, () =>
-    policyHeadGraph(base.architecture, { withEntropy }),
-  );
-  const { hidden_size } = base.architecture.config;
-  const count = tokens.length;
-  const logprobs = new Float32Array(count);
-  const entropies = new Float32Array(count);
-  const byLogprob = new Float32Array(count * hidden_size);
-  const byEntropy = new Float32Array(withEntropy ? count * hidden_size : 0);
-  const chunk = base.headRowsAtOnce(count);
-  for (let start = 0; start < count; start += chunk) {
-    const end = Math.min(start + chunk, count);
-    const x = hidden.data.subarray(start * hidden_size, end * hidden_size);
-    const shared = {
-      x: tensor(x, [end - start, hidden_size]),
-      tokens: tensor(tokens.subarray(start, end), [end - start]),
-      temperature: tensor(Float32Array.of(temperature), []),
-    };
-    const outputs = await head.run(base.headFeeds(head, shared));
-    const put = (name: string, column: Float32Array, width = 1) =>
-      column.set(outputs[name]!.data as Float32Array, start * width);
-    put('logprob', logprobs);
-    put('entropy', entropies);
-    put('byLogprob', byLogprob, hidden_size);
-    if (withEntropy) put('byEntropy', byEntropy, hidden_size);
-  }
+  const gradients = withEntropy ? 'logprob and entropy' : 'logprob';
+  const found = await runTokenHead(base, rows, { temperature, gradients });
+  const { logprobs, entropies, byLogprob, byEntropy } = found;
   return {
     logprobs,
     entropies,
     pullBack: (dLogprobs, dEntropies) => {
       scaleRows(byLogprob, dLogprobs);
       if (dEntropies !== undefined) addScaledRows(byLogprob, byEntropy, dEntropies);
-      return tensor(byLogprob, [count, hidden_size]);
+      return tensor(byLogprob, rows.hidden.shape);
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { SaveList } from '../../engine/graph/index.ts';
 import type { RolloutPrecision } from '../../generation/decode-weights.ts';
 import { engineBytes } from '../../generation/engine-bytes.ts';
-import { LOGITS_AT_ONCE } from '../../models/decoder/base-model.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
 import { loraConfigs, type ParameterCounts } from '../../models/decoder/parameter-counts.ts';
+import { LOGITS_AT_ONCE } from '../../models/decoder/token-head.ts';
 import { layerActivationBytes } from '../../training/activation-bytes.ts';
 
 /** What one role adds to the shared base, in bytes. */

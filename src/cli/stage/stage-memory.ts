@@ -1,8 +1,9 @@
 import { loraOf } from '../../base-setup/lora/lora-of-config.ts';
 import type { StageConfig } from '../../config/stage-config.ts';
-import { LOGITS_AT_ONCE } from '../../models/decoder/base-model.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
+import { LOGITS_AT_ONCE } from '../../models/decoder/token-head.ts';
 import { layerActivationBytes } from '../../training/activation-bytes.ts';
+import { TRAINED_LOGITS_AT_ONCE } from '../../training/language-head.ts';
 
 interface StageMemoryOptions {
   readonly config: StageConfig;
@@ -30,6 +31,7 @@ export function stageMemory(architecture: Architecture, options: StageMemoryOpti
       save,
       tokens: { batch, length: longest },
     });
-  const logits = hasLogits ? 2 * 4 * Math.min(batch * longest * vocab_size, LOGITS_AT_ONCE) : 0;
+  const atOnce = isFull ? TRAINED_LOGITS_AT_ONCE : LOGITS_AT_ONCE;
+  const logits = hasLogits ? 2 * 4 * Math.min(batch * longest * vocab_size, atOnce) : 0;
   return resident + layers * keep(config.saveActivations) + keep('all') + logits;
 }

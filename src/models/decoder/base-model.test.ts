@@ -3,8 +3,6 @@ import { largestDifference } from '../../../test/helpers/model-difference.ts';
 import { fixtureFolder, loadFolder, useModel } from '../../../test/helpers/model-fixtures.ts';
 import { drawIds, forward } from '../../../test/helpers/model-runs.ts';
 import { countSessions } from '../../engine/runtime/index.ts';
-import { createModel } from './create-model.ts';
-import { readArchitecture } from './families/index.ts';
 import { PackedBatch } from './packed-batch.ts';
 import { takeRows } from './take-rows.ts';
 
@@ -53,31 +51,6 @@ describe('BaseModel', () => {
     );
     const [whole = []] = await forward(gpt2.base, [ids.slice(0, 80)]);
     expect(whole.at(-1)?.every(Number.isFinite)).toBe(true);
-  });
-
-  test('logprobs() of more rows than fit at once are those of few rows', async () => {
-    // A vocabulary of 2²⁰ leaves room for 16 rows.
-    const base = createModel(
-      readArchitecture({
-        model_type: 'llama',
-        vocab_size: 2 ** 20,
-        hidden_size: 2,
-        intermediate_size: 2,
-        num_hidden_layers: 1,
-        num_attention_heads: 1,
-      }),
-    );
-    const ids = drawIds(base, 19);
-    const hidden = await base.hiddenStates(new PackedBatch([ids]));
-    const next = Int32Array.from(ids).reverse();
-    const all = await base.logprobs(hidden, next, 0.01);
-    for (const row of [0, 15, 16, 18]) {
-      const one = await base.logprobs(takeRows(hidden, [row]), next.slice(row, row + 1), 0.01);
-      expect(all.logprobs[row]).toBeCloseTo(one.logprobs[0] ?? Number.NaN, 4);
-      expect(all.entropies[row]).toBeCloseTo(one.entropies[0] ?? Number.NaN, 4);
-    }
-    expect(new Set(all.logprobs).size).toBeGreaterThan(16);
-    await base.dispose();
   });
 
   test('dispose() frees its sessions, after which it compiles anew', async () => {

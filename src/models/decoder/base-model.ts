@@ -11,9 +11,10 @@ import {
   tensor,
 } from '../../engine/runtime/index.ts';
 import type { Architecture } from './families/index.ts';
-import { logitsGraph, logprobsGraph } from './head-graph.ts';
+import { logitsGraph } from './head-graph.ts';
 import { layerGraph, layerParts } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
+import { runTokenHead, type TokenNumbers } from './token-head.ts';
 
 export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
 
@@ -22,9 +23,6 @@ export interface LayerRun {
   /** What the layer returned: y, and k and v where a cache was asked for. */
   readonly outputs: Outputs;
 }
-
-/** At most this many logits are held at once. */
-export const LOGITS_AT_ONCE = 2 ** 24;
 
 /**
  * A frozen model: one copy of its weights, fed to every graph. Roles (policy, reference, value,
@@ -68,8 +66,10 @@ export class BaseModel {
     const { config } = this.architecture;
     const lora = adapter?.config;
     const { form, feeds } = batch.plan(config);
-    const layer = await this.compile(`layer ${JSON.stringify([cache, form, lora])}`, () =>
-      layerGraph(this.architecture, { lora, cache, ...form }),
+    const layer = await this.compile(
+      `layer ${JSON.stringify([cache, form, lora])}`,
+      () => layerGraph(this.architecture, { lora, cache, ...form }),
+      { arena: true },
     );
     let x = this.embed(batch);
     for (let index = 0; index < config.num_hidden_layers; index++) {
@@ -86,38 +86,13 @@ export class BaseModel {
     return logits as Tensor<'float32'>;
   }
 
-  /** log π of a token after each hidden state, and the entropy there; the logits are never held whole. */
-  async logprobs(
+  /** log π of a token after each hidden state, and the entropy there. */
+  logprobs(
     hidden: Tensor<'float32'>,
     tokens: Int32Array,
     temperature = 1,
-  ): Promise<{ logprobs: Float32Array; entropies: Float32Array }> {
-    const head = await this.compile('logprobs', () => logprobsGraph(this.architecture));
-    const { hidden_size } = this.architecture.config;
-    const logprobs = new Float32Array(tokens.length);
-    const entropies = new Float32Array(tokens.length);
-    const chunk = this.headRowsAtOnce(tokens.length);
-    for (let start = 0; start < tokens.length; start += chunk) {
-      const rows = Math.min(chunk, tokens.length - start);
-      const x = hidden.data.subarray(start * hidden_size, (start + rows) * hidden_size);
-      const outputs = await head.run(
-        this.headFeeds(head, {
-          x: tensor(x, [rows, hidden_size]),
-          tokens: tensor(tokens.subarray(start, start + rows), [rows]),
-          temperature: tensor(Float32Array.of(temperature), []),
-        }),
-      );
-      logprobs.set((outputs.logprob as Tensor<'float32'>).data, start);
-      entropies.set((outputs.entropy as Tensor<'float32'>).data, start);
-    }
-    return { logprobs, entropies };
-  }
-
-  /** Rows that the output head takes in one run, so that few logits are held at once: parts of nearly
-   *  equal size, as a small rest would read the whole weight for little. */
-  headRowsAtOnce(rows: number): number {
-    const most = Math.max(1, Math.floor(LOGITS_AT_ONCE / this.architecture.config.vocab_size));
-    return Math.ceil(rows / Math.max(1, Math.ceil(rows / most)));
+  ): Promise<Pick<TokenNumbers, 'logprobs' | 'entropies'>> {
+    return runTokenHead(this, { hidden, tokens }, { temperature, gradients: 'none' });
   }
 
   /** A weight by its Hugging Face name. */

@@ -1,23 +1,10 @@
 import {
-  add,
-  detach,
   div,
-  exp,
   type Graph,
-  gatherLast,
-  gatherRows,
-  grad,
-  gradientName,
   input,
   linear,
-  logSoftmax,
   makeGraph,
-  matmul,
-  mul,
-  neg,
   reshape,
-  sub,
-  sum,
   tokenLogprobs,
   type Value,
 } from '../../engine/graph/index.ts';
@@ -30,40 +17,14 @@ export function logitsGraph(architecture: Architecture): Graph {
 
 /** Log-probabilities of given tokens and entropies, at a temperature: [M] each. */
 export function logprobsGraph(architecture: Architecture): Graph {
-  const { logits, tokens } = scaledHead(architecture);
-  return makeGraph({ ...tokenLogprobs(logits, tokens) });
+  const logits = linear(scaledHidden(architecture), headWeight(architecture));
+  return makeGraph({ ...tokenLogprobs(logits, input('tokens', ['M'], 'int32')) });
 }
 
-/**
- * The same with the gradient of each row's numbers by its own hidden state x. With n = norm(x)/T,
- * logits = n·Wᵀ, ℓ = log softmax(logits), p = e^ℓ:  ∂log π/∂n = W_token − p·W;
- * ∂H/∂n = −(p·(ℓ + H))·W. No other array of the vocabulary's width is made.
- */
-export function policyHeadGraph(
-  architecture: Architecture,
-  { withEntropy }: { readonly withEntropy: boolean },
-): Graph {
-  const { n, W, logits, tokens } = scaledHead(architecture);
-  const l = logSoftmax(logits);
-  const p = exp(l);
-  const H = neg(sum(mul(p, l), [-1]));
-  const byNorm = (d: Value) =>
-    grad(makeGraph({ s: sum(mul(n, detach(d)), [0, 1]) }), { of: ['s'], wrt: ['x'] }).joint.outputs[
-      gradientName('x')
-    ]!;
-  return makeGraph({
-    logprob: gatherLast(l, tokens),
-    entropy: reshape(H, ['M']),
-    byLogprob: byNorm(sub(gatherRows(W, tokens), matmul(p, W))),
-    ...(withEntropy && { byEntropy: byNorm(neg(matmul(mul(p, add(l, H)), W))) }),
-  });
-}
-
-/** Logits at a temperature, which divides the rows before the product: they are far narrower. */
-function scaledHead(architecture: Architecture) {
-  const n = div(normed(architecture, hiddenRows(architecture)), input('temperature', []));
-  const W = headWeight(architecture);
-  return { n, W, logits: linear(n, W), tokens: input('tokens', ['M'], 'int32') };
+/** Hidden states x after the final norm, divided by `temperature`: as logits would be, but they are
+ *  far wider. */
+export function scaledHidden(architecture: Architecture): Value {
+  return div(normed(architecture, hiddenRows(architecture)), input('temperature', []));
 }
 
 /** Final norm and a scalar head, as value and reward models have it: [M]. */

@@ -1,0 +1,114 @@
+import {
+  add,
+  detach,
+  div,
+  exp,
+  type Graph,
+  gatherRows,
+  grad,
+  gradientName,
+  input,
+  linear,
+  log,
+  makeGraph,
+  matmul,
+  max,
+  maxOf,
+  min,
+  mul,
+  reshape,
+  sub,
+  sum,
+  type Value,
+} from '../../engine/graph/index.ts';
+import type { Architecture } from './families/index.ts';
+import { scaledHidden } from './head-graph.ts';
+
+/** Which numbers' gradients by their own hidden states are made. */
+export type TokenGradients = 'none' | 'logprob' | 'logprob and entropy';
+
+/**
+ * Sums over the tokens j of the vocabulary that were seen so far, with logits l_j and weights W_j:
+ * m = max l_j;  s = Σ e^(l_j − m);  v = Σ e^(l_j − m)·(l_j − m);  P = Σ e^(l_j − m)·W_j;
+ * Q = Σ e^(l_j − m)·(l_j − m)·W_j
+ */
+type VocabularySums = Readonly<Record<'m' | 's' | 'v', Value>> &
+  Partial<Readonly<Record<'P' | 'Q', Value>>>;
+
+/** Widths of the sums that are needed, by name. */
+export function sumWidths(
+  { config: { hidden_size } }: Architecture,
+  gradients: TokenGradients,
+): Readonly<Record<string, number>> {
+  return {
+    ...{ m: 1, s: 1, v: 1 },
+    ...(gradients !== 'none' && { P: hidden_size }),
+    ...(gradients === 'logprob and entropy' && { Q: hidden_size }),
+  };
+}
+
+/**
+ * Takes a part of the vocabulary into the sums: its weights [V, hidden] are fed as `part`. Where the
+ * maximum grows from m to m′ by −δ, what was summed is brought to the new one:
+ * s′ = e^δ·s + …;  v′ = e^δ·(v + δ·s) + …, and P and Q in the same way.
+ */
+export function vocabularyPartGraph(
+  architecture: Architecture,
+  { gradients }: { readonly gradients: TokenGradients },
+): Graph {
+  const W = input('part', ['V', architecture.config.hidden_size]);
+  const l = linear(scaledHidden(architecture), W);
+  const { m, s, v, P, Q } = inputSums(architecture, gradients);
+  const newM = max(m, maxOf(l, [-1]));
+  const delta = sub(m, newM);
+  const shrink = exp(delta);
+  const d = sub(l, newM);
+  const e = exp(d);
+  const moved = (firstOrder: Value, zerothOrder: Value) =>
+    mul(shrink, add(firstOrder, mul(delta, zerothOrder)));
+  return makeGraph({
+    m: newM,
+    s: add(mul(shrink, s), sum(e, [-1])),
+    v: add(moved(v, s), sum(mul(e, d), [-1])),
+    ...(P && { P: add(mul(shrink, P), matmul(e, W)) }),
+    ...(P && Q && { Q: add(moved(Q, P), matmul(mul(e, d), W)) }),
+  });
+}
+
+/**
+ * What the sums over the whole vocabulary say of the tokens, [M]: log π = l_token − m − log s and
+ * H = log s − v/s, with gradients by x [M, hidden]: ∂log π/∂n = W_token − P/s and
+ * ∂H/∂n = (log s − H)·P/s − Q/s, where n = norm(x)/T.
+ */
+export function vocabularyEndGraph(
+  architecture: Architecture,
+  { gradients }: { readonly gradients: TokenGradients },
+): Graph {
+  const { vocab_size, hidden_size } = architecture.config;
+  const n = scaledHidden(architecture);
+  const tokens = input('tokens', ['M'], 'int32');
+  const W = gatherRows(input('head.weight', [vocab_size, hidden_size]), tokens);
+  const { m, s, v, P, Q } = inputSums(architecture, gradients);
+  // Another order of summation than in m may round to a little more.
+  const d = min(sub(sum(mul(n, W), [-1]), m), 0);
+  const logS = log(s);
+  const H = sub(logS, div(v, s));
+  return makeGraph({
+    logprob: reshape(sub(d, logS), ['M']),
+    entropy: reshape(H, ['M']),
+    ...(P && { byLogprob: throughNorm(n, sub(W, div(P, s))) }),
+    ...(P && Q && { byEntropy: throughNorm(n, div(sub(mul(sub(logS, H), P), Q), s)) }),
+  });
+}
+
+/** ∂/∂x of what has the gradient d by n. */
+function throughNorm(n: Value, d: Value): Value {
+  const graph = makeGraph({ y: sum(mul(n, detach(d)), [0, 1]) });
+  return grad(graph, { of: ['y'], wrt: ['x'] }).joint.outputs[gradientName('x')]!;
+}
+
+function inputSums(architecture: Architecture, gradients: TokenGradients): VocabularySums {
+  const widths = Object.entries(sumWidths(architecture, gradients));
+  const inputs = widths.map(([name, width]) => [name, input(name, ['M', width])]);
+  return Object.fromEntries(inputs) as VocabularySums;
+}
