@@ -79,9 +79,9 @@ async function makeBlock(length: number) {
   const wrt = ['x', ...Object.keys(block.inputs).filter((name) => name.includes('lora_'))];
   const graphs = grad(block, { of: ['y'], wrt, save: 'matmul' });
   const [forward, joint, saving, backward] = (await Promise.all(
-    // As training compiles them: backward passes keep their memory (docs/decisions/0012).
+    // As training compiles them: passes that save give their memory back (docs/decisions/0012).
     [block, graphs.joint, graphs.forward, graphs.backward].map((graph) =>
-      compile(graph, { arena: graph === graphs.joint || graph === graphs.backward }),
+      compile(graph, { arena: graph !== graphs.forward }),
     ),
   )) as [CompiledGraph, CompiledGraph, CompiledGraph, CompiledGraph];
   const feeds: Record<string, Tensor> = { ...plan.feeds };
