@@ -16,6 +16,18 @@ interface StepResult extends PeerResult {
   readonly torch_rss_ratio?: number;
 }
 
+interface ScalingPoint {
+  readonly at: number;
+  readonly seconds: number;
+  readonly ms_per_token: number;
+  readonly peak_rss_mb: number;
+}
+
+interface ScalingResult {
+  readonly curves: Readonly<Record<string, readonly ScalingPoint[]>>;
+  readonly long: Readonly<Record<string, ScalingPoint>>;
+}
+
 /** What benchmarks printed, by the name of the file that it stands in. */
 export type Results = Readonly<Record<string, unknown>>;
 
@@ -23,6 +35,7 @@ export type Results = Readonly<Record<string, unknown>>;
 const tables: Readonly<Record<string, (results: Results) => string>> = {
   'ppo-step': (results) => stepTable(stepsOf(results)),
   'ppo-phases': (results) => phaseTable(stepsOf(results)),
+  'ppo-scaling': (results) => scalingTable(results['ppo-scaling'] as ScalingResult),
 };
 
 /** Writes every table of a page between its marks, `<!-- name -->` and `<!-- /name -->`. */
@@ -72,6 +85,20 @@ function phaseTable(steps: readonly (readonly [string, StepResult])[]): string {
     ),
   );
   return formatTable([['case, rollout', '', 'seconds'], ...rows]);
+}
+
+function scalingTable({ curves, long }: ScalingResult): string {
+  const row = (name: string, { seconds, ms_per_token, peak_rss_mb }: ScalingPoint) => [
+    ...[name.replace('_', ' '), `${seconds.toFixed(1)} s`, `${ms_per_token} ms`],
+    gigabytes(peak_rss_mb),
+  ];
+  const rows = [
+    ...Object.entries(curves).flatMap(([name, points]) =>
+      points.map((point) => row(`${name} ${point.at}`, point)),
+    ),
+    ...Object.entries(long).map(([name, point]) => row(name, point)),
+  ];
+  return formatTable([['', 'an update', 'a token', 'memory'], ...rows]);
 }
 
 const seconds = (one: PeerResult | undefined) => (one ? `${one.seconds.toFixed(1)} s` : '–');
