@@ -87,13 +87,13 @@ test('formatReport() prints aligned tables', () => {
       save: matmul     7.34 MB  and products with weights, the default
       save: all        18.9 MB  and all that gradients use
       a layer at work  9.44 MB  whatever is saved
-      logits           8.19 MB  in chunks, with their gradient
+      logits           8.19 MB  in parts, with their gradient
 
     A PPO run with 4 texts of 256 tokens, in all
-      rollouts in           f32  f32-feeds     int8
-      while generating  2.80 MB    2.05 MB  2.24 MB
-      while training    27.2 MB    26.5 MB  26.7 MB
-      Node and ONNX Runtime themselves take about 150 MB more."
+      rollouts in          f32  f32-feeds    int8
+      while generating  203 MB     202 MB  203 MB
+      while training    224 MB     223 MB  227 MB
+      With what Node and ONNX Runtime take themselves; train --dry-run foresees a run of your own."
   `);
 });
 

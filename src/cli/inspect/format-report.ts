@@ -118,7 +118,7 @@ function formatTraining({ activations, layerAtWork, logits }: MemoryEstimate): s
       ['save: matmul', formatBytes(activations.matmul), 'and products with weights, the default'],
       ['save: all', formatBytes(activations.all), 'and all that gradients use'],
       ['a layer at work', formatBytes(layerAtWork), 'whatever is saved'],
-      ['logits', formatBytes(logits), 'in chunks, with their gradient'],
+      ['logits', formatBytes(logits), 'in parts, with their gradient'],
     ],
     'lrl',
   );
@@ -134,7 +134,7 @@ function formatPpo({ rollout, update }: MemoryEstimate['ppo']): string {
     ],
     'lrrr',
   );
-  return `${table}\n  Node and ONNX Runtime themselves take about 150 MB more.`;
+  return `${table}\n  With what Node and ONNX Runtime take themselves; train --dry-run foresees a run of your own.`;
 }
 
 function showBytes(bytes: number): string {

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { resolvePPOConfig } from '../../config/ppo-config.ts';
 import { engineBytes } from '../../generation/engine-bytes.ts';
 import { type Architecture, readArchitecture } from '../../models/decoder/families/index.ts';
 import { countParameters, loraConfigs } from '../../models/decoder/parameter-counts.ts';
+import { MemoryEstimator } from '../../ppo-trainer/memory-estimate.ts';
 import { layerActivationBytes } from '../../training/activation-bytes.ts';
 import { estimateMemory } from './memory-estimate.ts';
 
@@ -139,17 +141,21 @@ describe('estimateMemory()', () => {
     expect(memory.kvCache).toEqual({ perToken: 2 * 3 * 2 * 4, perSequence: 256 * 48 });
   });
 
-  test('adds up a PPO run', () => {
-    const { base, roles, rolloutEngine, activations, layerAtWork, logits, ppo } = memory;
-    const models = base + roles.policy.total + roles.value.total + roles.reward.total;
+  test('counts what is held while a model is trained', () => {
+    const { base, activations, layerAtWork, logits } = memory;
     expect(base).toBe(4 * parameters.total);
     expect(logits).toBe(2 * 4 * 1024 * 10);
     expect(activations.none).toBe(3 * 4 * 1024 * 4);
     expect(activations.all).toBe(3 * layerAtWork);
-    expect(ppo.rollout['f32-feeds']).toBe(models + 1024 * 48);
-    expect(ppo.update['f32-feeds']).toBe(models + activations.matmul + layerAtWork + logits);
-    expect(ppo.update.int8 - ppo.update['f32-feeds']).toBe(rolloutEngine.int8);
-    expect(ppo.rollout.f32 - ppo.rollout['f32-feeds']).toBe(rolloutEngine.f32);
+  });
+
+  test('foresees for PPO what a run of the same size is planned with', () => {
+    const { rolloutEngine, ppo } = memory;
+    const config = resolvePPOConfig({ batchSize: 4, maxNewTokens: 128, rolloutPrecision: 'int8' });
+    const run = { config, promptLengths: [128], rewardModels: 1 };
+    const { rollout, update } = new MemoryEstimator(architecture, run).estimate(config);
+    expect([ppo.rollout.int8, ppo.update.int8]).toEqual([rollout, update]);
+    expect(ppo.update.f32 - ppo.update['f32-feeds']).toBe(rolloutEngine.f32);
   });
 
   test('holds logits of a large vocabulary in parts', () => {

@@ -1,9 +1,11 @@
+import { resolvePPOConfig } from '../../config/ppo-config.ts';
 import type { SaveList } from '../../engine/graph/index.ts';
 import type { RolloutPrecision } from '../../generation/decode-weights.ts';
 import { engineBytes } from '../../generation/engine-bytes.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
 import { loraConfigs, type ParameterCounts } from '../../models/decoder/parameter-counts.ts';
 import { LOGITS_AT_ONCE } from '../../models/decoder/token-head.ts';
+import { MemoryEstimator } from '../../ppo-trainer/memory-estimate.ts';
 import { layerActivationBytes } from '../../training/activation-bytes.ts';
 
 /** What one role adds to the shared base, in bytes. */
@@ -30,7 +32,7 @@ export interface MemoryEstimate {
   readonly activations: Readonly<Record<SaveList, number>>;
   /** What one layer needs at once when it computes values again. */
   readonly layerAtWork: number;
-  /** Logits of one chunk and their gradient. */
+  /** Logits of a part of the vocabulary and their gradient. */
   readonly logits: number;
   /** The whole, while texts are generated and while the models are trained on them. */
   readonly ppo: {
@@ -57,7 +59,7 @@ export function estimateMemory(
     layerActivationBytes(architecture, { lora: loraConfigs.attention, save, tokens: batch });
   const perToken = 8 * layers * config.num_key_value_heads * config.head_dim;
   const layerAtWork = layerBytes('all');
-  const parts = {
+  return {
     base: 4 * parameters.total,
     roles: estimateRoles(parameters.lora.attention, config.hidden_size),
     rolloutEngine: engineBytes(architecture),
@@ -69,8 +71,8 @@ export function estimateMemory(
     },
     layerAtWork,
     logits: 2 * 4 * Math.min(tokens * config.vocab_size, LOGITS_AT_ONCE),
+    ppo: estimatePpo(architecture),
   };
-  return { ...parts, ppo: estimatePpo(parts) };
 }
 
 /** The reward model is not trained in PPO, and the reference is the base itself. */
@@ -88,22 +90,17 @@ function estimateRoles(adapter: number, head: number): MemoryEstimate['roles'] {
   };
 }
 
-/** The engine and the optimisers' state stay in memory through both phases. */
-function estimatePpo(parts: Omit<MemoryEstimate, 'ppo'>): MemoryEstimate['ppo'] {
-  const roles = Object.values(parts.roles).reduce((sum, { total }) => sum + total, 0);
-  const resident = parts.base + roles;
-  const cache = batch.batch * parts.kvCache.perSequence;
-  const training = parts.activations.matmul + parts.layerAtWork + parts.logits;
-  const withEngine = (phase: number) => {
-    const { f32, int8, 'f32-feeds': feeds } = parts.rolloutEngine;
-    const rest = resident + phase;
-    return { f32: rest + f32, 'f32-feeds': rest + feeds, int8: rest + int8 };
+/** What a run of the documents' batch is foreseen to take, half of its tokens in prompts. */
+function estimatePpo(architecture: Architecture): MemoryEstimate['ppo'] {
+  const half = batch.length / 2;
+  const config = resolvePPOConfig({ batchSize: batch.batch, maxNewTokens: half });
+  const run = { config, promptLengths: [half], rewardModels: 1 };
+  const estimator = new MemoryEstimator(architecture, run);
+  const of = (phase: 'rollout' | 'update') => {
+    const bytes = (rolloutPrecision: RolloutPrecision) =>
+      estimator.estimate({ ...config, rolloutPrecision })[phase];
+    return { f32: bytes('f32'), 'f32-feeds': bytes('f32-feeds'), int8: bytes('int8') };
   };
-  return {
-    sequences: batch.batch,
-    sequenceLength: batch.length,
-    tokens,
-    rollout: withEngine(cache),
-    update: withEngine(training),
-  };
+  const { batch: sequences, length: sequenceLength } = batch;
+  return { sequences, sequenceLength, tokens, rollout: of('rollout'), update: of('update') };
 }
