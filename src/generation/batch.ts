@@ -1,6 +1,7 @@
 import type { Decoder, PromptRunner } from './decoder.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { Sampler } from './sampler/sampler.ts';
+import type { RowSums } from './sampler/softmax-row.ts';
 import type { Sequence, TokenEvent } from './sequence.ts';
 
 /** Prompts that run together in one prefill hold at most this many tokens. */
@@ -100,9 +101,14 @@ export class Batch {
   /** Draws the next token of every sequence. */
   async step(): Promise<TokenEvent[]> {
     const tokens = Int32Array.from(this.active, ({ lastToken }) => lastToken);
-    const { data, shape } = await this.decoder.step(tokens, this.cache);
+    const { logits, sumsOf } = await this.decoder.step(
+      tokens,
+      this.cache,
+      this.sampler.temperature,
+    );
+    const { data, shape } = logits;
     return this.active.map((sequence, row) =>
-      this.draw(sequence, rowOf(data, { row, width: shape[1]! })),
+      this.draw(sequence, rowOf(data, { row, width: shape[1]! }), sumsOf(row)),
     );
   }
 
@@ -119,11 +125,15 @@ export class Batch {
     }
   }
 
-  private draw(sequence: Sequence, logits: Float32Array<ArrayBuffer>): TokenEvent {
+  private draw(
+    sequence: Sequence,
+    logits: Float32Array<ArrayBuffer>,
+    sums?: RowSums | undefined,
+  ): TokenEvent {
     const { random, topLogprobs } = sequence.parts;
     const uniform = random.next();
     const seen = this.penalised ? sequence.seen() : [];
-    return sequence.accept(this.sampler.sample(logits, { uniform, seen, topLogprobs }));
+    return sequence.accept(this.sampler.sample(logits, { uniform, seen, topLogprobs, sums }));
   }
 }
 

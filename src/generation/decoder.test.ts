@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import {
   relativeDifference,
   rootMeanSquare,
@@ -14,8 +14,56 @@ import {
   rowsOf,
 } from '../../test/helpers/model-runs.ts';
 import { countSessions } from '../engine/runtime/index.ts';
+import { createModel } from '../models/decoder/create-model.ts';
+import { readArchitecture } from '../models/decoder/families/index.ts';
 import { Decoder } from './decoder.ts';
 import { KvCache } from './kv-cache.ts';
+import { Sampler } from './sampler/sampler.ts';
+
+describe('sums of a large vocabulary', () => {
+  // Not a multiple of the blocks' length.
+  const base = createModel(
+    readArchitecture({
+      model_type: 'llama',
+      vocab_size: 2 ** 14 + 37,
+      hidden_size: 8,
+      intermediate_size: 8,
+      num_hidden_layers: 1,
+      num_attention_heads: 1,
+    }),
+  );
+  afterAll(() => base.dispose());
+
+  test.each([1, 0.02, Number.MIN_VALUE])(
+    'draw what logits draw at temperature %d',
+    async (temperature) => {
+      const { decoder, cache } = await makeDecoder(base, { slots: 3 });
+      await decoder.prefill([[1, 2], [3], [4, 5, 6]], { slots: [0, 1, 2], cache });
+      const { logits, sumsOf } = await decoder.step(Int32Array.of(7, 8, 9), cache, temperature);
+      const sampler = new Sampler({ temperature });
+      for (let row = 0; row < 3; row++) {
+        const scores = logits.data.slice(row * logits.shape[1]!, (row + 1) * logits.shape[1]!);
+        for (const uniform of [0, 0.1234, 0.5, 0.987, 1 - 2 ** -53]) {
+          const plain = sampler.sample(scores, { uniform });
+          const summed = sampler.sample(scores, { uniform, sums: sumsOf(row) });
+          expect(summed.token).toBe(plain.token);
+          expect(summed.logprob).toBeCloseTo(plain.logprob, 5);
+        }
+      }
+      await decoder.dispose();
+    },
+  );
+
+  test('are not made of a small one', async () => {
+    const small = createModel(readArchitecture({ ...base.architecture.config, vocab_size: 50 }));
+    const { decoder, cache } = await makeDecoder(small, { slots: 1 });
+    await decoder.prefill([[1, 2]], { slots: [0], cache });
+    const { sumsOf } = await decoder.step(Int32Array.of(3), cache);
+    expect(sumsOf(0)).toBeUndefined();
+    await decoder.dispose();
+    await small.dispose();
+  });
+});
 
 describe('Decoder', () => {
   const model = useModel(fixtureFolder('llama-gqa'));
@@ -85,7 +133,7 @@ describe('Decoder', () => {
       if (texts.length === 0) return;
       const tokens = texts.map((_, slot) => (7 * seed + slot) % 96);
       for (const [slot, id] of tokens.entries()) texts[slot]?.push(id);
-      const rows = rowsOf(await decoder.step(Int32Array.from(tokens), cache));
+      const rows = rowsOf((await decoder.step(Int32Array.from(tokens), cache)).logits);
       const wholes = await forward(model.base, texts);
       const last = wholes.map((whole) => whole.at(-1) ?? []);
       expect(relativeDifference(rows, last)).toBeLessThan(1e-5);

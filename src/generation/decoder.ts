@@ -1,12 +1,13 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
-import { type CompiledGraph, compile, type Tensor } from '../engine/runtime/index.ts';
+import { type CompiledGraph, compile, type Tensor, tensor } from '../engine/runtime/index.ts';
 import type { BaseModel, LayerRun } from '../models/decoder/base-model.ts';
 import { rotationFeeds } from '../models/decoder/batch-plan.ts';
-import { decodeGraph } from '../models/decoder/decode-graph.ts';
+import { decodeGraph, SUM_BLOCK } from '../models/decoder/decode-graph.ts';
 import { PackedBatch } from '../models/decoder/packed-batch.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
 import { type RolloutPrecision, weightSource } from './decode-weights.ts';
 import type { KvCache } from './kv-cache.ts';
+import type { RowSums } from './sampler/softmax-row.ts';
 
 /** Runs prompts through all layers and gives y, k and v of each. */
 export type PromptRunner = (batch: PackedBatch) => AsyncIterable<LayerRun>;
@@ -18,6 +19,18 @@ export interface PrefillOptions {
   /** Runs the prompts in place of the base's own pass. */
   readonly runPrompts?: PromptRunner | undefined;
 }
+
+/** Logits of new tokens, [count, V]. */
+export interface DecodedRows {
+  readonly logits: Tensor<'float32'>;
+  /** What a row's weights e^((l − max)/T) add up to, block by block; of large vocabularies alone. */
+  sumsOf(row: number): RowSums | undefined;
+}
+
+/** From so many logits on, the graph sums up their weights: sooner than a loop on the host. */
+const LARGE_VOCABULARY = 2 ** 14;
+/** Not 0 as a float32. */
+const COLDEST = 1e-30;
 
 /** Runs prompts and single tokens of a batch against a cache; gives logits. */
 export class Decoder {
@@ -42,7 +55,8 @@ export class Decoder {
     }: { adapter?: LoraAdapter | undefined; precision?: RolloutPrecision } = {},
   ): Promise<Decoder> {
     const source = await weightSource(base, precision);
-    const graph = decodeGraph(base.architecture, { source, lora: adapter?.config });
+    const sums = base.architecture.config.vocab_size >= LARGE_VOCABULARY;
+    const graph = decodeGraph(base.architecture, { source, lora: adapter?.config, sums });
     return new Decoder(base, { adapter, decode: await compile(graph) });
   }
 
@@ -65,17 +79,21 @@ export class Decoder {
     return this.base.logits(takeRows(hidden, batch.lastRows()));
   }
 
-  /** One new token for each of the first slots of the cache: logits [count, V]. */
-  async step(tokens: Int32Array, cache: KvCache): Promise<Tensor<'float32'>> {
+  /** One new token for each of the first slots of the cache; sums are at this temperature. */
+  async step(tokens: Int32Array, cache: KvCache, temperature = 1): Promise<DecodedRows> {
     const count = tokens.length;
     const positions = cache.lengths.slice(0, count);
     cache.reserve(Math.max(...positions) + 1);
     const { config } = this.base.architecture;
     const x = this.base.embed({ tokens, positions });
-    const feeds = { x, ...rotationFeeds(config, positions), ...cache.feeds(count) };
-    const { logits, k, v } = await this.decode.run(this.withWeights(feeds));
+    const feeds = {
+      ...{ x, temperature: tensor(Float32Array.of(Math.max(temperature, COLDEST)), []) },
+      ...rotationFeeds(config, positions),
+      ...cache.feeds(count),
+    };
+    const { logits, max, sums, k, v } = await this.decode.run(this.withWeights(feeds));
     cache.append(count, k!.data as Float32Array, v!.data as Float32Array);
-    return logits as Tensor<'float32'>;
+    return { logits: logits as Tensor<'float32'>, sumsOf: (row) => sumsOf(row, { max, sums }) };
   }
 
   async dispose(): Promise<void> {
@@ -109,4 +127,17 @@ export class Decoder {
     }
     return feeds;
   }
+}
+
+function sumsOf(
+  row: number,
+  { max, sums }: { readonly max?: Tensor | undefined; readonly sums?: Tensor | undefined },
+): RowSums | undefined {
+  if (max === undefined || sums === undefined) return undefined;
+  const blocks = sums.shape[1]!;
+  return {
+    max: max.data[row]!,
+    sums: (sums.data as Float32Array).subarray(row * blocks, (row + 1) * blocks),
+    blockLength: SUM_BLOCK,
+  };
 }

@@ -41,7 +41,9 @@ const PROCESS = 200e6;
 /** Arrays as large as an adapter that its training holds: weights, gradients, two moments, and a copy
  *  of all but the gradients that an update which fails goes back to. */
 const TRAINED_COPIES = 7;
-/** Arrays as large as a chunk of logits that the output head and its gradient hold at once. */
+/** Arrays as large as the logits of a step that its graph and drawing hold at once. */
+const DRAWING_COPIES = 4;
+/** Arrays as large as a part of the logits that the output head and its gradient hold at once. */
 const LOGIT_COPIES = 5;
 
 /** Estimates what a run takes under several settings: the base once, the decoder's weights, adapters
@@ -96,7 +98,7 @@ export class MemoryEstimator {
     const { rolloutPrecision } = settings;
     const slots = this.slotsOf(settings);
     const cache = cacheBytes(this.architecture.config, { slots, length: this.longest });
-    const drawing = 2 * 4 * slots * vocab_size;
+    const drawing = DRAWING_COPIES * 4 * slots * vocab_size;
     // A session takes a weight in while it still has the one that it was given.
     const making = rolloutPrecision === 'f32-feeds' ? 0 : 4 * vocab_size * hidden_size;
     const resident = this.resident + this.engine[rolloutPrecision];

@@ -51,7 +51,7 @@ export async function decodeGreedily(
   let best = rowsOf(await decoder.prefill(prompts, { slots, cache })).map(argmax);
   const ids = best.map((id) => [id]);
   for (let i = 1; i < count; i++) {
-    best = rowsOf(await decoder.step(Int32Array.from(best), cache)).map(argmax);
+    best = rowsOf((await decoder.step(Int32Array.from(best), cache)).logits).map(argmax);
     for (const [slot, id] of best.entries()) ids[slot]?.push(id);
   }
   return ids;
@@ -65,7 +65,7 @@ export async function decodeGiven(
   const logits: Float32Array[][] = tokens.map(() => []);
   for (let i = 0; i < (tokens[0]?.length ?? 0); i++) {
     const step = Int32Array.from(tokens, (ids) => ids[i] as number);
-    for (const [slot, row] of rowsOf(await decoder.step(step, cache)).entries()) {
+    for (const [slot, row] of rowsOf((await decoder.step(step, cache)).logits).entries()) {
       logits[slot]?.push(row);
     }
   }

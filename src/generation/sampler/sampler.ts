@@ -4,7 +4,7 @@ import {
   resolveSamplingOptions,
   type SamplingOptions,
 } from './sampling-options.ts';
-import { SoftmaxRow } from './softmax-row.ts';
+import { type RowSums, SoftmaxRow } from './softmax-row.ts';
 import { topIndices } from './top-indices.ts';
 
 export interface SampleOptions {
@@ -14,6 +14,8 @@ export interface SampleOptions {
   readonly seen?: ArrayLike<number>;
   /** Asks for the entropy and so many of the likeliest tokens. */
   readonly topLogprobs?: number | undefined;
+  /** The row's sums at the sampler's temperature, where they are known. */
+  readonly sums?: RowSums | undefined;
 }
 
 /** Tokens with their logprobs, the likeliest first. */
@@ -58,12 +60,17 @@ export class Sampler {
     return topLogprobs === undefined ? drawn : { ...drawn, ...this.describePolicy(topLogprobs) };
   }
 
-  private draw(logits: Float32Array, { uniform, seen }: SampleOptions): SampledToken {
+  /** What logits are divided by: 1 where the largest is taken. */
+  get temperature(): number {
+    return this.options.temperature || 1;
+  }
+
+  private draw(logits: Float32Array, { uniform, seen, sums }: SampleOptions): SampledToken {
     if (!(uniform >= 0 && uniform < 1)) {
       throw new RangeError(`Cannot sample: uniform must lie in [0, 1), got ${uniform}`);
     }
     const { policy, candidates } = this;
-    const row = this.load(logits, seen);
+    const row = this.load(logits, seen, sums);
     if (this.options.temperature === 0) {
       const token = row.scores.indexOf(row.max);
       return { token, logprob: policy.logprobOf(token), samplingLogprob: 0 };
@@ -107,10 +114,15 @@ export class Sampler {
   }
 
   /** Measures the policy's row and returns the one to draw from: penalised, if seen tokens are. */
-  private load(logits: Float32Array, seen: ArrayLike<number> | undefined): SoftmaxRow {
-    const temperature = this.options.temperature || 1;
+  private load(
+    logits: Float32Array,
+    seen: ArrayLike<number> | undefined,
+    sums?: RowSums,
+  ): SoftmaxRow {
+    const { temperature } = this;
     const { repetitionPenalty } = this.options;
-    this.policy.load(logits, temperature);
+    if (sums === undefined || this.filters(logits.length)) this.policy.load(logits, temperature);
+    else this.policy.takeOver(logits, temperature, sums);
     if (repetitionPenalty === 1) return this.policy;
     if (seen === undefined) {
       throw new TypeError(

@@ -1,6 +1,13 @@
 import { expOfNonPositive } from './exp.ts';
 
-const blockLength = 256;
+/** The largest score of a row and the sums of its weights in blocks, as they were found elsewhere. */
+export interface RowSums {
+  readonly max: number;
+  readonly sums: Float32Array;
+  readonly blockLength: number;
+}
+
+const BLOCK_LENGTH = 256;
 
 /** softmax(x/τ) over one row of scores, kept as the sums of blocks of 256 weights.
  *  w_i = e^((x_i − max)/τ);  p_i = w_i / Σw;  sums in float64, in order of i */
@@ -12,24 +19,39 @@ export class SoftmaxRow {
   total = 0;
   /** 1/τ. */
   private scale = 1;
+  private blockLength = BLOCK_LENGTH;
   private blockCount = 0;
   private maxima = new Float32Array(0);
   private sums = new Float64Array(0);
 
   /** Measures a row; it must stay as it is until the next one is loaded. */
   load(scores: Float32Array, temperature: number): this {
-    this.scores = scores;
-    // 1/τ overflows for the smallest τ, and 0 · ∞ is not a number.
-    this.scale = Math.min(1 / temperature, Number.MAX_VALUE);
-    this.blockCount = Math.ceil(scores.length / blockLength);
-    if (this.sums.length < this.blockCount) {
-      this.maxima = new Float32Array(this.blockCount);
-      this.sums = new Float64Array(this.blockCount);
-    }
+    this.begin(scores, temperature, BLOCK_LENGTH);
     this.findMaxima();
     this.sumWeights();
     if (!(this.total > 0)) throw describeBadLogits(scores);
     return this;
+  }
+
+  /** The same of a row that was measured elsewhere, to float32; `boundOfTop` does not know it. */
+  takeOver(scores: Float32Array, temperature: number, { max, sums, blockLength }: RowSums): this {
+    this.begin(scores, temperature, blockLength);
+    this.max = max;
+    this.sums.set(sums);
+    this.total = sums.reduce((total, sum) => total + sum, 0);
+    if (!(this.total > 0)) throw describeBadLogits(scores);
+    return this;
+  }
+
+  private begin(scores: Float32Array, temperature: number, blockLength: number): void {
+    this.scores = scores;
+    // 1/τ overflows for the smallest τ, and 0 · ∞ is not a number.
+    this.scale = Math.min(1 / temperature, Number.MAX_VALUE);
+    this.blockLength = blockLength;
+    this.blockCount = Math.ceil(scores.length / blockLength);
+    if (this.sums.length >= this.blockCount) return;
+    this.maxima = new Float32Array(this.blockCount);
+    this.sums = new Float64Array(this.blockCount);
   }
 
   /** w_i of any score of this row. */
@@ -68,11 +90,27 @@ export class SoftmaxRow {
     let block = 0;
     let before = 0;
     while (before + this.sums[block]! <= target) before += this.sums[block++]!;
-    let index = block * blockLength;
-    // Summed as in sumWeights(), so that the block's end reaches what its sum promised.
+    const { whole, last } = this.measureBlock(block);
+    // The block's end must reach what its sum promised, which may have been rounded otherwise.
+    const rounding = whole / this.sums[block]!;
+    const goal = rounding === 1 ? target : before + (target - before) * rounding;
+    let index = block * this.blockLength;
     let inBlock = this.weightOf(this.scores[index]!);
-    while (before + inBlock <= target) inBlock += this.weightOf(this.scores[++index]!);
+    while (before + inBlock <= goal && index < last)
+      inBlock += this.weightOf(this.scores[++index]!);
     return index;
+  }
+
+  /** Σw of a block, summed as in sumWeights(), and the last index whose weight is not 0. */
+  private measureBlock(block: number): { readonly whole: number; readonly last: number } {
+    let [whole, last] = [0, 0];
+    const end = Math.min((block + 1) * this.blockLength, this.scores.length);
+    for (let i = block * this.blockLength; i < end; i++) {
+      const weight = this.weightOf(this.scores[i]!);
+      whole += weight;
+      if (weight > 0) last = i;
+    }
+    return { whole, last };
   }
 
   /** A score that at least k scores reach: the k-th largest of the blocks' maxima, if there are k. */
@@ -82,7 +120,7 @@ export class SoftmaxRow {
   }
 
   private findMaxima(): void {
-    const { scores } = this;
+    const { scores, blockLength } = this;
     this.max = -Infinity;
     for (let block = 0; block < this.blockCount; block++) {
       const end = Math.min((block + 1) * blockLength, scores.length);
@@ -94,7 +132,7 @@ export class SoftmaxRow {
   }
 
   private sumWeights(): void {
-    const { scores, max, scale } = this;
+    const { scores, max, scale, blockLength } = this;
     this.total = 0;
     for (let block = 0; block < this.blockCount; block++) {
       const end = Math.min((block + 1) * blockLength, scores.length);

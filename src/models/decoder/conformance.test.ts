@@ -196,13 +196,13 @@ describe.each(fixtureNames)('%s', (name) => {
       await decoder.prefill([long.ids.slice(0, 9)], { slots: [0], cache });
       cache.copy(0, 1);
       const token = Int32Array.of(long.ids[9] ?? 0);
-      const [before = []] = rowsOf(await decoder.step(token, cache));
+      const [before = []] = rowsOf((await decoder.step(token, cache)).logits);
       cache.copy(1, 0);
       for (const { data } of adapter.weights.values()) data.fill(0);
-      const [after = []] = rowsOf(await decoder.step(token, cache));
+      const [after = []] = rowsOf((await decoder.step(token, cache)).logits);
       cache.copy(1, 0);
       const plain = await makeDecoder(model.base, { slots: 1 });
-      const [expected = []] = rowsOf(await plain.decoder.step(token, cache));
+      const [expected = []] = rowsOf((await plain.decoder.step(token, cache)).logits);
       expect(largestDifference([after], [before])).toBeGreaterThan(0.1);
       expect(relativeDifference([after], [expected])).toBeLessThan(1e-5);
     });

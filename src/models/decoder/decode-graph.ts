@@ -2,15 +2,22 @@ import type { LoraConfig } from '../../base-setup/lora/lora-config.ts';
 import {
   add,
   concat,
+  type Dim,
+  div,
+  exp,
   type Graph,
   input,
   makeGraph,
   matmul,
+  maxOf,
+  pad,
   reshape,
   rope,
   type Shape,
   slice,
   softmax,
+  sub,
+  sum,
   type Value,
 } from '../../engine/graph/index.ts';
 import type { Architecture } from './families/index.ts';
@@ -26,13 +33,18 @@ import {
 export interface DecodeGraphOptions {
   readonly source: WeightSource;
   readonly lora?: LoraConfig | undefined;
+  /** Whether sums of e^((logit − max)/T) are made too, T being fed as `temperature`. */
+  readonly sums?: boolean;
 }
+
+/** Logits whose weights are summed up together: most large vocabularies are a multiple of it. */
+export const SUM_BLOCK = 128;
 
 /**
  * The whole model for one new token of each of M sequences.
  *
  * Inputs: x [M, hidden], the tokens' embeddings; caches `k.<layer>` and `v.<layer>` [M, kvHeads, C, D];
- * `bias` [M, 1, 1, C], 0 where the cache holds a token. Outputs: logits [M, V] and the new rows `k`
+ * `bias` [M, 1, 1, C], 0 where the cache holds a token. Outputs: logits [M, V], their sums if asked for, and the new rows `k`
  * and `v`, [layers, M, kvHeads, D]: the cache itself is never copied.
  */
 export function decodeGraph(architecture: Architecture, options: DecodeGraphOptions): Graph {
@@ -47,11 +59,24 @@ export function decodeGraph(architecture: Architecture, options: DecodeGraphOpti
   }
   const n = family.finalNorm({ config, weight: options.source.weight }, x);
   const head = config.tie_word_embeddings ? family.names.embedding : family.names.head;
+  const logits = options.source.product(n, head, { out: config.vocab_size });
   return makeGraph({
-    logits: options.source.product(n, head, { out: config.vocab_size }),
+    logits,
+    ...(options.sums && weightSums(logits)),
     k: stack(rows.map(({ k }) => k)),
     v: stack(rows.map(({ v }) => v)),
   });
+}
+
+/** The largest logit of each row, [M, 1], and Σ e^((l − max)/T) of every block of `SUM_BLOCK` logits. */
+function weightSums(logits: Value): { readonly max: Value; readonly sums: Value } {
+  const [rows, vocabulary] = logits.shape as [Dim, number];
+  const blocks = Math.ceil(vocabulary / SUM_BLOCK);
+  const max = maxOf(logits, [-1]);
+  const weights = exp(div(sub(logits, max), input('temperature', [])));
+  const padded = pad(weights, { after: blocks * SUM_BLOCK - vocabulary });
+  const sums = sum(reshape(padded, [rows, blocks, SUM_BLOCK]), [-1]);
+  return { max, sums: reshape(sums, [rows, blocks]) };
 }
 
 function stack(rows: readonly Value[]): Value {
