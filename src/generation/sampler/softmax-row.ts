@@ -9,7 +9,7 @@ export interface RowSums {
 
 const BLOCK_LENGTH = 256;
 
-/** softmax(x/τ) over one row of scores, kept as the sums of blocks of 256 weights.
+/** softmax(x/τ) over one row of scores, kept as the sums of blocks of weights.
  *  w_i = e^((x_i − max)/τ);  p_i = w_i / Σw;  sums in float64, in order of i */
 export class SoftmaxRow {
   scores: Float32Array = new Float32Array(0);
@@ -41,17 +41,6 @@ export class SoftmaxRow {
     this.total = sums.reduce((total, sum) => total + sum, 0);
     if (!(this.total > 0)) throw describeBadLogits(scores);
     return this;
-  }
-
-  private begin(scores: Float32Array, temperature: number, blockLength: number): void {
-    this.scores = scores;
-    // 1/τ overflows for the smallest τ, and 0 · ∞ is not a number.
-    this.scale = Math.min(1 / temperature, Number.MAX_VALUE);
-    this.blockLength = blockLength;
-    this.blockCount = Math.ceil(scores.length / blockLength);
-    if (this.sums.length >= this.blockCount) return;
-    this.maxima = new Float32Array(this.blockCount);
-    this.sums = new Float64Array(this.blockCount);
   }
 
   /** w_i of any score of this row. */
@@ -96,27 +85,27 @@ export class SoftmaxRow {
     const goal = rounding === 1 ? target : before + (target - before) * rounding;
     let index = block * this.blockLength;
     let inBlock = this.weightOf(this.scores[index]!);
-    while (before + inBlock <= goal && index < last)
+    while (before + inBlock <= goal && index < last) {
       inBlock += this.weightOf(this.scores[++index]!);
-    return index;
-  }
-
-  /** Σw of a block, summed as in sumWeights(), and the last index whose weight is not 0. */
-  private measureBlock(block: number): { readonly whole: number; readonly last: number } {
-    let [whole, last] = [0, 0];
-    const end = Math.min((block + 1) * this.blockLength, this.scores.length);
-    for (let i = block * this.blockLength; i < end; i++) {
-      const weight = this.weightOf(this.scores[i]!);
-      whole += weight;
-      if (weight > 0) last = i;
     }
-    return { whole, last };
+    return index;
   }
 
   /** A score that at least k scores reach: the k-th largest of the blocks' maxima, if there are k. */
   boundOfTop(k: number): number {
     if (k > this.blockCount) return -Infinity;
     return this.maxima.subarray(0, this.blockCount).sort()[this.blockCount - k]!;
+  }
+
+  private begin(scores: Float32Array, temperature: number, blockLength: number): void {
+    this.scores = scores;
+    // 1/τ overflows for the smallest τ, and 0 · ∞ is not a number.
+    this.scale = Math.min(1 / temperature, Number.MAX_VALUE);
+    this.blockLength = blockLength;
+    this.blockCount = Math.ceil(scores.length / blockLength);
+    if (this.sums.length >= this.blockCount) return;
+    this.maxima = new Float32Array(this.blockCount);
+    this.sums = new Float64Array(this.blockCount);
   }
 
   private findMaxima(): void {
@@ -143,6 +132,18 @@ export class SoftmaxRow {
       this.sums[block] = sum;
       this.total += sum;
     }
+  }
+
+  /** Σw of a block, summed as in sumWeights(), and the last index whose weight is not 0. */
+  private measureBlock(block: number): { readonly whole: number; readonly last: number } {
+    let [whole, last] = [0, 0];
+    const end = Math.min((block + 1) * this.blockLength, this.scores.length);
+    for (let i = block * this.blockLength; i < end; i++) {
+      const weight = this.weightOf(this.scores[i]!);
+      whole += weight;
+      if (weight > 0) last = i;
+    }
+    return { whole, last };
   }
 }
 
