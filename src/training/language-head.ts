@@ -17,7 +17,7 @@ export interface LanguageRows {
 }
 
 /** L = −Σ_m w_m log π(token_m) and ∂L/∂x [M, hidden]. */
-export interface LanguageLoss {
+export interface HeadLoss {
   readonly loss: number;
   readonly dHidden: Tensor<'float32'>;
 }
@@ -26,7 +26,7 @@ export interface LanguageLoss {
 export async function runLanguageHead(
   base: BaseModel,
   { hidden, tokens, weights }: LanguageRows,
-): Promise<LanguageLoss> {
+): Promise<HeadLoss> {
   const options = { temperature: 1, withEntropy: false };
   const head = await runPolicyHead(base, { hidden, tokens }, options);
   const dLogprobs = weights.map((w) => -w);
@@ -39,7 +39,7 @@ export async function trainLanguageHead(
   base: BaseModel,
   { hidden, tokens, weights }: LanguageRows,
   take: (gradients: NamedArrays) => void,
-): Promise<LanguageLoss> {
+): Promise<HeadLoss> {
   const graph = logprobsGraph(base.architecture);
   const trained = trainedInputs(graph.inputs);
   const head = await base.compile(

@@ -64,7 +64,9 @@ describe('known sums', () => {
     const scores = Float32Array.of(0, 3, 1);
     const wrong = { max: 9, sums: Float32Array.of(1), blockLength: 3 };
     const sampler = new Sampler({ topK: 1 });
-    expect(sampler.sample(scores, { uniform: 0.1, sums: wrong }).token).toBe(1);
+    const { token, logprob } = sampler.sample(scores, { uniform: 0.1, sums: wrong });
+    expect(token).toBe(1);
+    expect(logprob).toBeCloseTo(3 - Math.log(1 + Math.exp(3) + Math.E), 6);
   });
 
   test('of logits that are not numbers are refused', () => {

@@ -44,8 +44,8 @@ export const SUM_BLOCK = 128;
  * The whole model for one new token of each of M sequences.
  *
  * Inputs: x [M, hidden], the tokens' embeddings; caches `k.<layer>` and `v.<layer>` [M, kvHeads, C, D];
- * `bias` [M, 1, 1, C], 0 where the cache holds a token. Outputs: logits [M, V], their sums if asked for, and the new rows `k`
- * and `v`, [layers, M, kvHeads, D]: the cache itself is never copied.
+ * `bias` [M, 1, 1, C], 0 where the cache holds a token. Outputs: logits [M, V], their sums if asked
+ * for, and the new rows `k` and `v`, [layers, M, kvHeads, D]: the cache itself is never copied.
  */
 export function decodeGraph(architecture: Architecture, options: DecodeGraphOptions): Graph {
   const { family, config } = architecture;
