@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { writeAtomically } from '../base-setup/safetensors/atomic-file.ts';
 import type { AnyRunConfig } from '../config/run-kind.ts';
 import type { RowReport } from '../data/index.ts';
+import { writeAtomically } from '../fs/index.ts';
 import type { LoadedModel } from '../models/index.ts';
 import type { TrainEvent } from '../ppo-trainer/events.ts';
 import type { StageOptions, StageResults } from '../stages/index.ts';

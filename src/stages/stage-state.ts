@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJsonObject } from '../base-setup/parse-json-object.ts';
-import { writeAtomically } from '../base-setup/safetensors/atomic-file.ts';
+import { parseJsonObject, writeAtomically } from '../fs/index.ts';
 import { expectSameConfig, readArrays, writeArrays } from '../ppo-trainer/saved-arrays.ts';
 import type { RoleOptimizer } from '../training/index.ts';
 
