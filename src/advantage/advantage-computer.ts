@@ -1,7 +1,7 @@
+import { expectLengths } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { type Whitening, whiten, whiteningOf } from '../reward-kl/whiten.ts';
 import { advantageEstimators, type EstimatorConfig, type EstimatorInput } from './estimators.ts';
-import { expectColumns } from './expect-columns.ts';
 import { gaeAdvantages } from './gae-advantage.ts';
 import { returnsOf } from './reward-to-go.ts';
 import { tdErrors } from './td-error.ts';
@@ -89,8 +89,8 @@ export class AdvantageComputer {
 
 function expectRollout({ sequences, offsets, stepOffsets, rewards }: AdvantageInput): void {
   const action = 'compute advantages';
-  expectColumns({ offsets, stepOffsets }, { action, length: sequences.length + 1 });
-  expectColumns({ rewards }, { action, length: stepOffsets.at(-1)! });
+  expectLengths({ offsets, stepOffsets }, { action, length: sequences.length + 1 });
+  expectLengths({ rewards }, { action, length: stepOffsets.at(-1)! });
 }
 
 /** The steps that are tokens: the first of each sequence, as many as it has tokens. */

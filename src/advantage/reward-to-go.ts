@@ -1,11 +1,11 @@
+import { expectLengths } from '../columns/index.ts';
 import { discountedSums } from './discounted-sums.ts';
-import { expectColumns } from './expect-columns.ts';
 
 /** What the value model learns: returns by way of the advantages.
  *  G_t = A_t + V_t
  *  @example A=[⅛, ¼, ½], V=[½, ½, ½]  →  G=[⅝, ¾, 1] */
 export function returnsOf(advantages: Float32Array, values: Float32Array): Float32Array {
-  expectColumns({ values }, { action: 'compute returns', length: advantages.length });
+  expectLengths({ values }, { action: 'compute returns', length: advantages.length });
   return advantages.map((a, t) => a + values[t]!);
 }
 

@@ -20,6 +20,6 @@ test('tdErrors() sees no value of the next sequence', () => {
 test('tdErrors() refuses values that are not one for each reward', () => {
   const options = { offsets: Int32Array.of(0, 2), gamma: 1 };
   expect(() => tdErrors(Float32Array.of(1, 2), Float32Array.of(4), options)).toThrow(
-    'Cannot compute TD errors: values must have 2 elements, got 1; give every column the same places',
+    'Cannot compute TD errors: values must have 2 elements, got 1; pass columns of equal length',
   );
 });

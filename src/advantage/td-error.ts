@@ -1,4 +1,4 @@
-import { expectColumns } from './expect-columns.ts';
+import { expectLengths } from '../columns/index.ts';
 
 export interface TdErrorOptions {
   /** Sequence i has the steps from offsets[i] to offsets[i + 1]. */
@@ -14,7 +14,7 @@ export function tdErrors(
   values: Float32Array,
   { offsets, gamma }: TdErrorOptions,
 ): Float32Array {
-  expectColumns({ rewards, values }, { action: 'compute TD errors', length: offsets.at(-1) ?? 0 });
+  expectLengths({ rewards, values }, { action: 'compute TD errors', length: offsets.at(-1) ?? 0 });
   const errors = new Float32Array(rewards.length);
   for (let i = 0; i + 1 < offsets.length; i++) {
     let next = 0;

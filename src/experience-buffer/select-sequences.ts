@@ -1,4 +1,4 @@
-import { joinFloats, joinInts, offsetsOf } from '../token-attribution/join-columns.ts';
+import { concatFloats, concatInts, offsetsOf } from '../columns/index.ts';
 import type { Experience } from './experience.ts';
 import { type Axis, COLUMN_AXES, type ColumnName, rangeOf } from './experience-columns.ts';
 
@@ -31,12 +31,14 @@ type FloatColumn = Exclude<ColumnName, 'tokens' | 'samplingLogprobs' | 'entropie
 
 function gather(sources: readonly Source[]): Experience {
   const column = (name: FloatColumn) =>
-    joinFloats(sources.map((source) => cut(source.from[name], { source, name })));
+    concatFloats(sources.map((source) => cut(source.from[name], { source, name })));
   return {
     sequences: sources.map(({ from, sequence }) => from.sequences[sequence]!),
     offsets: offsetsOf(sources.map((source) => lengthOf(source, 'token'))),
     stepOffsets: offsetsOf(sources.map((source) => lengthOf(source, 'step'))),
-    tokens: joinInts(sources.map((source) => cut(source.from.tokens, { source, name: 'tokens' }))),
+    tokens: concatInts(
+      sources.map((source) => cut(source.from.tokens, { source, name: 'tokens' })),
+    ),
     logprobs: column('logprobs'),
     refLogprobs: column('refLogprobs'),
     kl: column('kl'),
@@ -55,7 +57,7 @@ function gatherSamplingLogprobs(sources: readonly Source[]) {
   if (sources.every(({ from }) => from.samplingLogprobs === undefined)) return {};
   const name = 'samplingLogprobs';
   return {
-    [name]: joinFloats(
+    [name]: concatFloats(
       sources.map((source) =>
         cut(source.from.samplingLogprobs ?? source.from.logprobs, { source, name }),
       ),
@@ -74,7 +76,7 @@ function gatherEntropies(sources: readonly Source[]) {
       `Cannot join experiences: all sequences or none must have entropies, got ${entropies.length} of ${sources.length}; attribute all with the same recomputeLogprobs`,
     );
   }
-  return { entropies: joinFloats(entropies) };
+  return { entropies: concatFloats(entropies) };
 }
 
 /** The part of a column that a sequence has. */
