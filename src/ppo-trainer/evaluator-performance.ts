@@ -1,4 +1,4 @@
-import { rewardToGo } from '../advantage/reward-to-go.ts';
+import { rewardToGo } from '../advantage/gae.ts';
 import { concatFloats } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
