@@ -34,6 +34,21 @@ describe('the packed package, installed in an empty project', { timeout: 180_000
     expect(inConsumer('node', '--input-type=module', '--eval', script)).toBe(`${version}\n`);
   });
 
+  test('has the entries proximal/engine and proximal/components', () => {
+    const script = `
+      import { tensor } from 'proximal/engine';
+      import { gaeAdvantages } from 'proximal/components';
+      console.log(tensor(Float32Array.of(1, 2), [2]).shape, typeof gaeAdvantages);`;
+    expect(inConsumer('node', '--input-type=module', '--eval', script)).toBe('[ 2 ] function\n');
+  });
+
+  test('does not let its other files be imported', () => {
+    const script = "await import('proximal/dist/embedded/embedded-files.js')";
+    expect(() => inConsumer('node', '--input-type=module', '--eval', script)).toThrow(
+      'ERR_PACKAGE_PATH_NOT_EXPORTED',
+    );
+  });
+
   test('has a command that prints its usage', () => {
     expect(inConsumer('npx', 'proximal', '--help')).toMatch(/^Usage: proximal/);
   });
@@ -44,6 +59,8 @@ describe('the packed package, installed in an empty project', { timeout: 180_000
       return inConsumer('node', tsc, '--noEmit', '--strict', '--module', 'nodenext', 'consumer.ts');
     };
     compile("import { version } from 'proximal'; export const v: string = version;");
+    compile("import type { Tensor } from 'proximal/engine'; export type T = Tensor<'float32'>;");
+    compile("import type { Rollout } from 'proximal/components'; export type R = Rollout;");
     expect(() =>
       compile("import { version } from 'proximal'; export const v: number = version;"),
     ).toThrow("Type 'string' is not assignable to type 'number'");
