@@ -9,6 +9,7 @@ const rows = [
   { path: 'engine/onnx', only: ['engine/graph'] },
   { path: 'engine/runtime', only: ['engine/graph', 'engine/onnx'] },
   { path: 'engine', only: [] },
+  { path: 'columns', only: [] },
   { path: 'config' },
   { path: 'base-setup' },
   { path: 'models/decoder' },

@@ -1,7 +1,6 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { compile, type Tensor, tensor } from '../engine/runtime/index.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import { selectSequences } from '../experience-buffer/select-sequences.ts';
+import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
 import { NonFiniteError } from '../loop/index.ts';
 import { logprobsGraph, scalarGraph } from '../models/decoder/head-graph.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makePpoTrainer, type PpoTrainerSetup } from '../../test/helpers/ppo-trainer-setup.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import { selectSequences } from '../experience-buffer/select-sequences.ts';
+import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
 import { NonFiniteError } from '../loop/index.ts';
 
 /** Weights after two optimiser steps, and the metrics of both. */

@@ -1,8 +1,7 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import { selectSequences } from '../experience-buffer/select-sequences.ts';
+import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
 import type { PromptRunner } from '../generation/decoder.ts';
 import type { PolicyModel, ValueModel } from '../models/index.ts';
 import { expectFinite } from './expect-finite.ts';
