@@ -3,7 +3,6 @@
  * @module proximal/components
  */
 
-// Advantages: values, TD errors, GAE and the other estimators, returns.
 export {
   AdvantageComputer,
   type AdvantageConfig,
@@ -11,18 +10,15 @@ export {
   type AdvantageInput,
   type Advantages,
   advantageEstimators,
-  type EstimatorConfig,
-  type EstimatorInput,
   type GaeOptions,
+  type GroupedRewards,
   gaeAdvantages,
   returnsOf,
   rewardToGo,
   type StepAdvantages,
-  type TdErrorOptions,
   tdErrors,
   ValueAdder,
 } from './advantage/index.ts';
-// Safetensors files.
 export {
   type Dtype,
   type FloatDtype,
@@ -35,7 +31,6 @@ export {
   writeSafetensors,
   writeShardedSafetensors,
 } from './base-setup/index.ts';
-// Generation and the order of data.
 export {
   type EpochOrderOptions,
   epochOrder,
@@ -43,14 +38,13 @@ export {
   type PromptOrderOptions,
 } from './data/index.ts';
 
-// Experience: the columns of a step and minibatches of them.
 export {
+  type BufferConfig,
   concatExperiences,
   type Experience,
   ExperienceBuffer,
   type ExperienceBufferOptions,
   type MiniBatchOptions,
-  type PassStrategy,
   type SamplingStrategy,
   selectSequences,
 } from './experience-buffer/index.ts';
@@ -74,7 +68,6 @@ export {
   TrainLoop,
   type TrainStepContext,
 } from './loop/index.ts';
-// The trainer's own parts, and the loop around steps.
 export {
   type ComponentOptions,
   type Components,
@@ -84,8 +77,8 @@ export {
   type EvaluatorOptions,
   type PPOStepResult,
   type StepContext,
+  type StepDetails,
 } from './ppo-trainer/index.ts';
-// Rewards: scores to rewards of tokens, and β.
 export {
   type ComputedRewards,
   type ComputeRewardsOptions,
@@ -111,7 +104,6 @@ export {
   toWeightedSources,
   type Whitening,
 } from './reward-kl/index.ts';
-// A run on disk.
 export {
   CheckpointStore,
   type CheckpointStoreOptions,
@@ -127,7 +119,6 @@ export {
   type RunPaths,
   type SaveCheckpointOptions,
 } from './run/index.ts';
-// Token attribution: log π_old, log π_ref and KL_t of sampled tokens.
 export {
   type KlEstimator,
   klDerivative,
@@ -140,7 +131,6 @@ export {
   TokenAttributor,
   type TokenAttributorOptions,
 } from './token-attribution/index.ts';
-// Training: losses and optimiser steps.
 export {
   ModelTrainer,
   type ModelTrainerOptions,

@@ -3,7 +3,6 @@
  * @module proximal
  */
 
-// Models, adapters and tokenizers.
 export {
   type ChatMessage,
   type ChatTemplateOptions,
@@ -26,7 +25,6 @@ export {
   type WriteAdapterOptions,
   writeAdapter,
 } from './base-setup/index.ts';
-// Configs.
 export { loadConfigFile } from './config/load-config-file.ts';
 export { type ModelConfig, resolveModelConfig } from './config/model-config.ts';
 export { ConfigError } from './config/parse-config.ts';
@@ -37,7 +35,6 @@ export {
   type TrainingConfig,
   type TrainingConfigOptions,
 } from './config/training-config.ts';
-// Data.
 export {
   type BadRow,
   type BadRowReason,
@@ -122,7 +119,6 @@ export {
   type Weights,
   zeroHead,
 } from './models/index.ts';
-// Trainers.
 export {
   PPOTrainer,
   type PPOTrainerOptions,
@@ -131,7 +127,6 @@ export {
   type TrainOptions,
   type TrainPrompt,
 } from './ppo-trainer/index.ts';
-// Rewards.
 export {
   FunctionSource,
   type FunctionSourceOptions,
@@ -159,7 +154,6 @@ export {
   type WeightedReward,
   type WeightedSource,
 } from './reward-kl/index.ts';
-// Runs: what the commands do, with a folder, checkpoints and logs.
 export {
   appendHumanScore,
   type EvaluatePolicyOptions,
