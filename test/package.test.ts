@@ -27,7 +27,7 @@ describe('the packed package, installed in an empty project', { timeout: 180_000
     inConsumer('npm', 'install', tarball, '--prefer-offline', '--ignore-scripts');
   }, 180_000);
 
-  afterAll(() => rmSync(consumer, { recursive: true }));
+  afterAll(() => rmSync(consumer, { recursive: true }), 60_000);
 
   test('can be imported', () => {
     const script = "import { version } from 'proximal'; console.log(version);";
@@ -58,9 +58,11 @@ describe('the packed package, installed in an empty project', { timeout: 180_000
       writeFileSync(join(consumer, 'consumer.ts'), source);
       return inConsumer('node', tsc, '--noEmit', '--strict', '--module', 'nodenext', 'consumer.ts');
     };
-    compile("import { version } from 'proximal'; export const v: string = version;");
-    compile("import type { Tensor } from 'proximal/engine'; export type T = Tensor<'float32'>;");
-    compile("import type { Rollout } from 'proximal/components'; export type R = Rollout;");
+    compile(`import { version } from 'proximal';
+      import type { Rollout } from 'proximal/components';
+      import type { Tensor } from 'proximal/engine';
+      export const v: string = version;
+      export type RolloutAndTensor = [Rollout, Tensor<'float32'>];`);
     expect(() =>
       compile("import { version } from 'proximal'; export const v: number = version;"),
     ).toThrow("Type 'string' is not assignable to type 'number'");
