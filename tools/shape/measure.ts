@@ -140,7 +140,7 @@ function rowsOf(shape: Shape): [string, string][] {
 
 function formatTable(before: Shape, after: Shape): string {
   const [old, now] = [new Map(rowsOf(before)), new Map(rowsOf(after))];
-  const names = new Set([...old.keys(), ...now.keys()]);
+  const names = new Set([...now.keys(), ...old.keys()]);
   const rows = [...names].map(
     (name) => `| ${name} | ${old.get(name) ?? '–'} | ${now.get(name) ?? '–'} |`,
   );
