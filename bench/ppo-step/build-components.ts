@@ -9,7 +9,7 @@ import { buildComponents, type PPOComponents } from '../../src/ppo-trainer/compo
 import { qwen3Model } from '../qwen3.ts';
 import type { CaseRequest } from './cases.ts';
 
-/** The components of a PPO step over Qwen3-0.6B's shape, with a reward model that has an adapter. */
+/** Builds the components of a PPO step at Qwen3-0.6B's shape; the reward model has its own adapter. */
 export async function caseComponents(request: CaseRequest): Promise<PPOComponents> {
   const config = resolvePPOConfig({
     ...{ batchSize: request.prompts.length, samplesPerPrompt: request.samples },
@@ -26,7 +26,7 @@ export async function caseComponents(request: CaseRequest): Promise<PPOComponent
   return buildComponents(config, model, { rewardModel, warn: console.error });
 }
 
-/** A tokenizer that decodes, and takes a part of the vocabulary for ends of text. */
+/** A tokenizer that only decodes, and treats part of the vocabulary as stop tokens. */
 async function endingTokenizer({ endsOneIn }: CaseRequest, vocabulary: number): Promise<Tokenizer> {
   const tokenizer = await loadTokenizer(embeddedFolder);
   const count = endsOneIn === undefined ? 0 : Math.floor(vocabulary / endsOneIn);
@@ -34,7 +34,7 @@ async function endingTokenizer({ endsOneIn }: CaseRequest, vocabulary: number): 
   return Object.create(tokenizer, { eosIds: { value: eosIds } }) as Tokenizer;
 }
 
-/** Prompts of the asked lengths, of different tokens. */
+/** Prompts of the requested lengths, each with different tokens. */
 export function makePrompts({ prompts }: CaseRequest): PromptRecord[] {
   return prompts.map((length, prompt) => ({
     text: '',

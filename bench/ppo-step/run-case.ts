@@ -10,7 +10,7 @@ import { neededFlops } from './needed-flops.ts';
 
 type Phase = 'generate' | 'logprobs' | 'reward' | 'value' | 'update';
 
-/** One PPO update: seconds and products of each phase. */
+/** One PPO update: seconds and FLOPs per phase. */
 interface StepRecord {
   readonly seconds: number;
   readonly phases: Record<Phase, number>;
@@ -20,7 +20,7 @@ interface StepRecord {
   readonly responses: number[];
 }
 
-/** Measures one case and gives its numbers: the whole work of a process of its own. */
+/** Measures one case; runs in its own process. */
 async function runCase(request: CaseRequest): Promise<object> {
   const components = await caseComponents(request);
   const speeds = [await rawSpeed()];
@@ -33,7 +33,7 @@ async function runCase(request: CaseRequest): Promise<object> {
   return summarize(components, { request, steps, gflops: median(speeds) });
 }
 
-/** The same random streams in every repeat, so that each is the same work. */
+/** Every repeat uses the same random streams, so each does the same work. */
 async function measureStep(components: PPOComponents, request: CaseRequest): Promise<StepRecord> {
   const meter = new PhaseMeter();
   const end = observeRuns(({ milliseconds, flops }) => meter.count(milliseconds, flops));
@@ -56,7 +56,7 @@ async function measureStep(components: PPOComponents, request: CaseRequest): Pro
   };
 }
 
-/** Tells apart the phases of a step by standing in front of its components. */
+/** Attributes time and FLOPs to phases by wrapping the components of a step. */
 class PhaseMeter {
   readonly phases = { generate: 0, logprobs: 0, reward: 0, value: 0, update: 0 };
   readonly flops = { generate: 0, logprobs: 0, reward: 0, value: 0, update: 0 };
@@ -95,7 +95,7 @@ class PhaseMeter {
   }
 }
 
-/** What `--dry-run` would say. */
+/** The estimate that `--dry-run` prints. */
 function estimateBytes({ policy, config }: PPOComponents, { prompts }: CaseRequest): number {
   const options = { config, promptLengths: prompts, rewardModels: 1 };
   return new MemoryEstimator(policy.base.architecture, options).estimate(config).peak;
@@ -115,7 +115,7 @@ function summarize(
     ...{ sequences, responseTokens, epochs: request.epochs, loraParameters: parameters / layers },
     prompts: request.prompts,
     recomputes: request.precision === 'int8',
-    keeps: components.config.keepPasses !== false,
+    reusesPasses: components.config.keepPasses !== false,
   });
   const total = needed.logprobs + needed.reward + needed.value + needed.update;
   const done = flops.logprobs + flops.reward + flops.value + flops.update;

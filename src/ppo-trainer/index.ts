@@ -1,7 +1,7 @@
-export type { ComponentOptions, PPOComponents } from './components.ts';
+export { buildComponents, type ComponentOptions, type PPOComponents } from './components.ts';
 export { ConvergenceMonitor } from './convergence.ts';
 export { type EvaluateOptions, Evaluator, type EvaluatorOptions } from './evaluator.ts';
-export type { PPOStepResult, StepContext, StepDetails } from './ppo-step.ts';
+export { type PPOStepResult, ppoStep, type StepContext, type StepDetails } from './ppo-step.ts';
 export {
   PPOTrainer,
   type PPOTrainerOptions,

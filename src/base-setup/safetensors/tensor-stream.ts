@@ -1,4 +1,5 @@
-import type { AtomicFile } from '../../fs/index.ts';
+// Not through the index: its declarations need @types/node, which users of the package may lack.
+import type { AtomicFile } from '../../fs/atomic-file.ts';
 import { encodeBfloat16, encodeFloat16 } from './float16.ts';
 import { quote, showList } from './quote.ts';
 import type { Slot } from './write-plan.ts';
