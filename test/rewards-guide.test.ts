@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { configFields } from '../src/config/config-fields.ts';
 import * as proximal from '../src/index.ts';
-import { makeNamedReward, namedRewards } from '../src/reward-kl/library/named-rewards.ts';
-import { parseNamedReward } from '../src/reward-kl/library/parse-named-reward.ts';
+import {
+  createNamedReward,
+  namedRewards,
+  parseNamedReward,
+} from '../src/reward-kl/library/named-rewards.ts';
 import { readDocument, SnippetFolder } from './helpers/doc-snippets.ts';
 import { samplesOf } from './helpers/reward-samples.ts';
 
@@ -63,7 +66,7 @@ describe('the guide to rewards', { timeout: 120_000 }, () => {
   test('every line by name is a reward', () => {
     const lines = blocks('text').join('').trim().split('\n');
     const specs = lines.map((line) => parseNamedReward(line));
-    for (const { name, options } of specs) expect(makeNamedReward(name, options).name).toBe(name);
+    for (const { name, options } of specs) expect(createNamedReward(name, options).name).toBe(name);
     expect(specs.map(({ weight }) => weight)).toEqual([
       1, 0.5, 1, 0.5, 1, 1, 1, 1, 1, 2, 1, -1, 1, 1,
     ]);

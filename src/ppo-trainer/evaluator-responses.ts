@@ -1,6 +1,6 @@
 import type { GeneratedText, GenerationOptions, Generator } from '../generation/index.ts';
-import type { TokenAndTextScores } from '../reward-kl/reward-computation.ts';
 import type { RewardSample } from '../reward-kl/reward-source.ts';
+import type { TokenAndTextScores } from '../reward-kl/score-samples.ts';
 import type { ProgressCounter } from './evaluator-progress.ts';
 
 export interface EvaluationPrompt {
