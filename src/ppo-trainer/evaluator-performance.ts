@@ -2,10 +2,10 @@ import { rewardToGo } from '../advantage/gae.ts';
 import { concatFloats } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
+import type { Performance } from '../loop/evaluation-report.ts';
 import { placeRewards } from '../reward-kl/place-rewards.ts';
 import type { TokenAndTextScores } from '../reward-kl/score-samples.ts';
 import { klDivergence } from '../token-attribution/kl-divergence.ts';
-import type { Performance } from './evaluation-report.ts';
 import { sumEach, type TokenColumns } from './evaluator-columns.ts';
 import {
   bestOfN,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { JsonlTail } from '../base-setup/jsonl-tail.ts';
+import { JsonlTail } from '../fs/index.ts';
 
 /** A response that people should score. */
 const humanRequestSchema = z.object({

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { appendLines } from '../base-setup/append-lines.ts';
+import { appendJsonLines } from '../fs/index.ts';
 import {
   type GrowingFile,
   type HumanScore,
@@ -78,7 +78,7 @@ export class LiveHumanSource implements RewardSource {
     await this.waitFor(ids, signal);
     const { fallback } = this.options;
     const scores = ids.map((id) => this.meanOf(id) ?? fallback!);
-    appendLines(this.files.requests, [{ closed: ids, time: new Date().toISOString() }]);
+    appendJsonLines(this.files.requests, [{ closed: ids, time: new Date().toISOString() }]);
     return scores;
   }
 
@@ -95,7 +95,7 @@ export class LiveHumanSource implements RewardSource {
     const added = requests.filter(({ id }) => !this.open.has(id));
     if (added.length === 0) return;
     mkdirSync(dirname(this.files.requests), { recursive: true });
-    appendLines(this.files.requests, added);
+    appendJsonLines(this.files.requests, added);
   }
 
   private async readRequests(): Promise<void> {

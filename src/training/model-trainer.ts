@@ -89,9 +89,9 @@ export class ModelTrainer {
   }
 
   /** Tells the schedules how many optimiser steps the run makes. */
-  plan(totalSteps: number): void {
-    this.policyOptimizer.plan(totalSteps);
-    this.valueOptimizer?.plan(totalSteps);
+  start(totalSteps: number): void {
+    this.policyOptimizer.start(totalSteps);
+    this.valueOptimizer?.start(totalSteps);
   }
 
   /** Remembers weights and moments; the function that is returned brings them back. */
