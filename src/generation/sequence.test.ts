@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { StopFilter } from './stop-filter.ts';
+import { StopFilter } from './sequence.ts';
 
-/** What comes out for each piece, and at the end. */
+/** The output for each piece, then at the end. */
 function filter(stops: string[], pieces: string[]): string[] {
   const stopFilter = new StopFilter(stops);
   return [...pieces.map((piece) => stopFilter.push(piece)), stopFilter.finish()];
 }
 
-test('StopFilter lets everything through at once where nothing stops it', () => {
+test('StopFilter passes everything through without stop strings', () => {
   expect(filter([], ['a', '', 'b'])).toEqual(['a', '', 'b', '']);
 });
 
-test('StopFilter holds back what may start a stop string', () => {
+test('StopFilter holds back a possible start of a stop string', () => {
   expect(filter(['###'], ['a#', '#', 'b##'])).toEqual(['a', '', '##b', '##']);
 });
 
-test('StopFilter ends before the stop string, over the border of pieces', () => {
+test('StopFilter ends before a stop string that spans pieces', () => {
   expect(filter(['\n\nUser'], ['Yes.\n', '\nUs', 'er: more', ' text'])).toEqual([
     'Yes.',
     '',
@@ -30,7 +30,7 @@ test('StopFilter ends at the first of several stop strings', () => {
   expect(filter(['b', 'cd'], ['acdb'])).toEqual(['a', '']);
 });
 
-test('StopFilter gives the text before the first stop string, however it is cut', () => {
+test('StopFilter returns the text before the first stop string for any pieces', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 4 });
   const stops = fc.array(
     letters.filter((text) => text !== ''),
@@ -39,14 +39,14 @@ test('StopFilter gives the text before the first stop string, however it is cut'
   fc.assert(
     fc.property(stops, fc.array(letters), (needles, pieces) => {
       const text = pieces.join('');
-      // A stop string is noticed as soon as it is complete, so the shortest beginning counts.
+      // A stop string is found as soon as it is complete, so the one that ends first counts.
       const ends = needles
         .filter((needle) => text.includes(needle))
         .map((needle) => text.indexOf(needle) + needle.length);
-      const out = filter(needles, [...text]).join('');
+      const output = filter(needles, [...text]).join('');
       const seen = ends.length === 0 ? text : text.slice(0, Math.min(...ends));
       const starts = needles.map((needle) => seen.indexOf(needle)).filter((at) => at >= 0);
-      expect(out).toBe(starts.length === 0 ? text : text.slice(0, Math.min(...starts)));
+      expect(output).toBe(starts.length === 0 ? text : text.slice(0, Math.min(...starts)));
     }),
   );
 });

@@ -1,9 +1,29 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Sampler } from './sampler.ts';
-import type { RowSums } from './softmax-row.ts';
+import { expOfNonPositive, type RowSums } from './softmax-row.ts';
 
-/** Sums as a graph makes them: weights and their sums in float32. */
+test('expOfNonPositive() equals Math.exp to 1e-14', () => {
+  let worst = 0;
+  const check = (x: number) => {
+    const exact = Math.exp(x);
+    worst = Math.max(worst, Math.abs(expOfNonPositive(x) - exact) / exact);
+  };
+  for (let x = 0; x > -40; x -= 0.000317) check(x);
+  expect(worst).toBeLessThan(1e-14);
+  fc.assert(fc.property(fc.double({ min: -708, max: 0, noNaN: true }), check));
+  expect(worst).toBeLessThan(1e-13);
+});
+
+test('expOfNonPositive() is exact at 0 and 0 for very negative numbers', () => {
+  expect(expOfNonPositive(0)).toBe(1);
+  expect(expOfNonPositive(-0)).toBe(1);
+  expect(expOfNonPositive(-Number.MIN_VALUE)).toBe(1);
+  for (const x of [-709, -1e6, -1e300, -Infinity]) expect(expOfNonPositive(x)).toBe(0);
+  expect(expOfNonPositive(Number.NaN)).toBeNaN();
+});
+
+/** Sums as a graph computes them: weights and their sums in float32. */
 function sumsOf(scores: Float32Array, temperature: number, blockLength: number): RowSums {
   const max = Math.max(...scores);
   const weights = scores.map((score) => Math.exp((score - max) / temperature));
@@ -25,18 +45,18 @@ const uniforms = fc.oneof(
   fc.constantFrom(0, 1 - 2 ** -53),
 );
 
-describe('known sums', () => {
-  test('by hand: weights 1, 2, 1 in blocks of two', () => {
+describe('sample() with known sums', () => {
+  test('matches a worked example: weights 1, 2, 1 in blocks of two', () => {
     const scores = Float32Array.from([1, 2, 1], Math.log);
     const sums = { max: scores[1]!, sums: Float32Array.of(1.5, 0.5), blockLength: 2 };
-    const drawn = [0, 0.2, 0.26, 0.74, 0.76].map((uniform) =>
+    const sampled = [0, 0.2, 0.26, 0.74, 0.76].map((uniform) =>
       new Sampler().sample(scores, { uniform, sums }),
     );
-    expect(drawn.map(({ token }) => token)).toEqual([0, 0, 1, 1, 2]);
-    expect(drawn[2]!.logprob).toBeCloseTo(Math.log(0.5), 6);
+    expect(sampled.map(({ token }) => token)).toEqual([0, 0, 1, 1, 2]);
+    expect(sampled[2]!.logprob).toBeCloseTo(Math.log(0.5), 6);
   });
 
-  test('draw a token whose share of the probabilities holds the number drawn', () => {
+  test('selects a token whose share of the cumulative probability contains uniform', () => {
     fc.assert(
       fc.property(
         ...([
@@ -60,7 +80,7 @@ describe('known sums', () => {
     );
   });
 
-  test('are left aside where filters choose', () => {
+  test('ignores the sums with filters', () => {
     const scores = Float32Array.of(0, 3, 1);
     const wrong = { max: 9, sums: Float32Array.of(1), blockLength: 3 };
     const sampler = new Sampler({ topK: 1 });
@@ -69,7 +89,7 @@ describe('known sums', () => {
     expect(logprob).toBeCloseTo(3 - Math.log(1 + Math.exp(3) + Math.E), 6);
   });
 
-  test('of logits that are not numbers are refused', () => {
+  test('rejects logits that are NaN', () => {
     const scores = Float32Array.of(0, Number.NaN);
     const sums = { max: 0, sums: Float32Array.of(Number.NaN), blockLength: 2 };
     expect(() => new Sampler().sample(scores, { uniform: 0, sums })).toThrow(
