@@ -5,6 +5,7 @@ import { KlController, type KlControllerConfig, type KlControllerState } from '.
 import { type PlacedRewards, placeRewards } from './place-rewards.ts';
 import type { RewardSample, WeightedSource } from './reward-source.ts';
 import {
+  penaliseMissingEos,
   type ScoreMoments,
   ScoreNormalizer,
   type ScoreNormalizerConfig,
@@ -184,7 +185,9 @@ export class RewardComputer implements RewardComputation {
 
   private penalise(scores: Float32Array, samples: readonly RewardSample[]): Float32Array {
     const { missingEosPenalty } = this.config;
-    return scores.map((score, i) => score - (samples[i]!.finished ? 0 : missingEosPenalty));
+    return scores.map((score, i) =>
+      penaliseMissingEos(score, { finished: samples[i]!.finished, missingEosPenalty }),
+    );
   }
 }
 

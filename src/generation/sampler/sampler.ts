@@ -201,7 +201,7 @@ interface ResolvedSamplingOptions extends Required<Omit<SamplingOptions, 'topK'>
 }
 
 /** Fills in the defaults and rejects values out of range. */
-export function resolveSamplingOptions(options: SamplingOptions): ResolvedSamplingOptions {
+function resolveSamplingOptions(options: SamplingOptions): ResolvedSamplingOptions {
   const { temperature = 1, topK = Infinity, topP = 1, minP = 0, repetitionPenalty = 1 } = options;
   expectThat(temperature >= 0 && temperature < Infinity, {
     requirement: 'temperature must be finite and at least 0',
