@@ -12,7 +12,7 @@ import type { KvCache } from './kv-cache.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
 
 export interface PrefillOptions {
-  /** Where each prompt's keys and values go. */
+  /** Destination of each prompt's keys and values. */
   readonly slots: readonly number[];
   readonly cache: KvCache;
   /** What the pass saves for training. */
@@ -22,16 +22,16 @@ export interface PrefillOptions {
 /** Logits of new tokens, [count, V]. */
 export interface DecodedRows {
   readonly logits: Tensor<'float32'>;
-  /** What a row's weights e^((l − max)/T) add up to, block by block; of large vocabularies alone. */
+  /** Sums of a row's weights e^((l − max)/T) per block; only for large vocabularies. */
   sumsOf(row: number): RowSums | undefined;
 }
 
-/** From so many logits on, the graph sums up their weights: sooner than a loop on the host. */
+/** Vocabularies of at least this size are summed in the graph, which is faster than a loop here. */
 const LARGE_VOCABULARY = 2 ** 14;
-/** Not 0 as a float32. */
-const COLDEST = 1e-30;
+/** Smallest temperature; not 0 as a float32. */
+const MIN_TEMPERATURE = 1e-30;
 
-/** Runs prompts and single tokens of a batch against a cache; gives logits. */
+/** Runs prompts and single tokens of a batch against a cache; returns logits. */
 export class Decoder {
   private readonly base: BaseModel;
   private readonly adapter: LoraAdapter | undefined;
@@ -77,7 +77,7 @@ export class Decoder {
     return { logits: await base.logits(takeRows(pass.hidden, batch.lastRows())), pass };
   }
 
-  /** One new token for each of the first slots of the cache; sums are at this temperature. */
+  /** Runs one new token for each of the first slots of the cache; sums are at this temperature. */
   async step(tokens: Int32Array, cache: KvCache, temperature = 1): Promise<DecodedRows> {
     const count = tokens.length;
     const positions = cache.lengths.slice(0, count);
@@ -85,7 +85,7 @@ export class Decoder {
     const { config } = this.base.architecture;
     const x = this.base.embed({ tokens, positions });
     const feeds = {
-      ...{ x, temperature: tensor(Float32Array.of(Math.max(temperature, COLDEST)), []) },
+      ...{ x, temperature: tensor(Float32Array.of(Math.max(temperature, MIN_TEMPERATURE)), []) },
       ...rotationFeeds(config, positions),
       ...cache.feeds(count),
     };

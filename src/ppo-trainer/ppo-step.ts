@@ -6,10 +6,10 @@ import type { GeneratedText } from '../generation/index.ts';
 import type { Metrics, Phase } from '../loop/index.ts';
 import { selectResponses, toResponses } from '../models/responses.ts';
 import type { Whitening } from '../reward-kl/index.ts';
+import { toRewardSamples } from '../reward-kl/index.ts';
 import type { Rollout, RolloutSequence } from '../token-attribution/index.ts';
 import { placeColumns, type ScoreJob, StepCache, StepPlan } from '../training/index.ts';
 import type { PPOComponents } from './components.ts';
-import { rewardSamples } from './reward-samples.ts';
 import { averageMetrics, rolloutMetrics, shortNames } from './step-metrics.ts';
 
 export interface StepContext {
@@ -69,7 +69,7 @@ export async function ppoStep(
     const rollout = await attributor.attribute(texts, promptTexts, passes);
 
     // 4, 5. Scores of responses, rewards of tokens.
-    const samples = rewardSamples(rollout, prompts);
+    const samples = toRewardSamples(rollout, prompts);
     const { signal } = context;
     const scored = await rewardComputer.computeRewards(rollout, { samples, signal });
     const { scores, rewards, stepOffsets } = scored;

@@ -1,5 +1,6 @@
 import { LoraAdapter } from '../base-setup/index.ts';
 import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { mean, standardDeviation } from '../columns/index.ts';
 import {
   type RewardConfig,
   type RewardConfigOptions,
@@ -14,7 +15,6 @@ import {
   randomHead,
   saveRewardModel,
 } from '../models/index.ts';
-import { mean, standardDeviation } from '../ppo-trainer/text-measures.ts';
 import { RoleOptimizer, SCORE_HEAD } from '../training/index.ts';
 import { pairMetrics } from './pair-metrics.ts';
 import { RewardTask } from './reward-task.ts';

@@ -1,4 +1,4 @@
-import type { SAPair } from '../../../token-attribution/sa-pair.ts';
+import type { SAPair } from '../../../token-attribution/rollout.ts';
 import type { TokenColumns } from '../../api.ts';
 
 /** Token t as the pair of the state that the policy saw and the action that it chose.
