@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { explainedVariance, mean, standardDeviation } from './statistics.ts';
 
 const number = fc.double({ min: -1e3, max: 1e3, noNaN: true });
-const numbers = fc.array(number, { minLength: 1, maxLength: 12 });
 const pairs = fc.array(fc.tuple(number, number), { minLength: 2, maxLength: 12 });
 
 describe('mean() and standardDeviation()', () => {

@@ -21,6 +21,8 @@ const stateSchema = z.strictObject({
   optimizerSteps: z.array(z.int().min(0)),
   rewards: z.unknown(),
   convergence: z.unknown(),
+  /** Responses of earlier steps that later updates reuse. */
+  buffer: z.unknown(),
 });
 
 /** PPO as the training loop repeats it: a step over some prompts, evaluation, and all state. */
@@ -88,6 +90,7 @@ async function saveState(folder: string, components: PPOComponents, evaluator: E
     optimizerSteps: steps,
     rewards: components.rewardComputer.state(),
     convergence: evaluator.convergence.state(),
+    buffer: components.buffer.state(),
   };
 }
 
@@ -96,13 +99,14 @@ async function loadState(
   saved: unknown,
   { components, evaluator }: { components: PPOComponents; evaluator: Evaluator },
 ): Promise<void> {
-  const { optimizerSteps: steps, rewards, convergence } = stateSchema.parse(saved);
+  const { optimizerSteps: steps, rewards, convergence, buffer } = stateSchema.parse(saved);
   await loadRoles(components, checkpointFolders(folder));
   for (const [k, [name, optimizer]] of optimizersOf(components).entries()) {
     optimizer.restore({ step: steps[k]!, tensors: await readArrays(join(folder, name)) });
   }
   components.rewardComputer.restore(rewards);
   evaluator.convergence.restore(convergence);
+  components.buffer.restore(buffer);
 }
 
 function optimizersOf({ modelTrainer }: PPOComponents): [string, RoleOptimizer][] {

@@ -25,7 +25,7 @@ export interface TokenLogprobs {
   readonly entropies: Float32Array;
 }
 
-/** Computes the logprobs of all texts in place of the attributor's own models. */
+/** Computes the logprobs of all texts instead of the attributor's own models. */
 export interface LogprobPasses {
   policy(): Promise<TokenLogprobs>;
   reference(): Promise<TokenLogprobs>;
