@@ -16,7 +16,11 @@ import type {
 } from './reward-computation.ts';
 import { rewardMetrics } from './reward-metrics.ts';
 import type { RewardSample, WeightedSource } from './reward-source.ts';
-import { ScoreNormalizer, type ScoreNormalizerConfig } from './score-normalizer.ts';
+import {
+  penaliseMissingEos,
+  ScoreNormalizer,
+  type ScoreNormalizerConfig,
+} from './score-normalizer.ts';
 
 export type RewardComputerConfig = KlControllerConfig &
   ScoreNormalizerConfig &
@@ -132,7 +136,9 @@ export class RewardComputer implements RewardComputation {
 
   private penalise(scores: Float32Array, samples: readonly RewardSample[]): Float32Array {
     const { missingEosPenalty } = this.config;
-    return scores.map((score, i) => score - (samples[i]!.finished ? 0 : missingEosPenalty));
+    return scores.map((score, i) =>
+      penaliseMissingEos(score, { finished: samples[i]!.finished, missingEosPenalty }),
+    );
   }
 }
 

@@ -3,6 +3,15 @@ import { moments } from './whiten.ts';
 
 export type ScoreNormalizerConfig = Pick<PPOConfig, 'scoreNormalization' | 'scoreClip'>;
 
+/** The score of a response, less missingEosPenalty if no stop token came.
+ *  @example score 2, penalty ½  →  2 if finished, 1½ if not */
+export function penaliseMissingEos(
+  score: number,
+  { finished, missingEosPenalty }: { finished: boolean } & Pick<PPOConfig, 'missingEosPenalty'>,
+): number {
+  return score - (finished ? 0 : missingEosPenalty);
+}
+
 /** Moments of all scores so far: their number, mean μ, and sum of (x − μ)². */
 export interface ScoreMoments {
   readonly count: number;

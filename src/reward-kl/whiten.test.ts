@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectClose } from '../../test/helpers/expect-close.ts';
 import { readTrlGolden } from '../../test/helpers/trl-golden.ts';
-import { moments, whiten } from './whiten.ts';
+import { moments, whiten, whitenWith } from './whiten.ts';
 
 const pair = Float32Array.of(1, 3);
 
@@ -23,6 +23,13 @@ describe('moments()', () => {
   test('moments() keeps a variance that is small beside the mean', () => {
     expect(moments([1e8, 1e8 + 2], 'biased').variance).toBe(1);
   });
+});
+
+test('whitenWith() uses the given mean and standard deviation', () => {
+  const options = { mean: 1, std: 2 };
+  const values = Float32Array.of(1, 5);
+  expect([...whitenWith(values, { ...options, shiftMean: true })]).toEqual([0, 2]);
+  expect([...whitenWith(values, { ...options, shiftMean: false })]).toEqual([1, 3]);
 });
 
 describe('whiten()', () => {

@@ -39,7 +39,18 @@ export function whiteningOf(x: ArrayLike<number>, kind: Variance): Whitening {
   return { mean, std: Math.sqrt(variance + 1e-8) };
 }
 
-/** Numbers scaled to deviation 1, with mean 0 or their own mean, as a new array.
+/** Whitens numbers with a mean and a standard deviation that are already known, as a new array.
+ *  x′ = (x − mean)/std, plus mean unless shiftMean
+ *  @example [1, 5], mean 1, std 2  →  [0, 2] with shiftMean, [1, 3] without */
+export function whitenWith(
+  values: Float32Array,
+  { mean, std, shiftMean }: Whitening & Pick<WhitenOptions, 'shiftMean'>,
+): Float32Array {
+  const back = shiftMean ? 0 : mean;
+  return values.map((x) => (x - mean) / std + back);
+}
+
+/** Numbers scaled to standard deviation 1, with mean 0 or their own mean, as a new array.
  *  x′ = (x − μ)/√(σ² + 1e-8), plus μ unless shiftMean
  *  A single number has σ² = 0: it becomes 0, or stays as it is without the shift.
  *  @example [1, 3], biased  →  [−1, 1] with shiftMean, [1, 3] without
@@ -48,7 +59,5 @@ export function whiten(
   values: Float32Array,
   { variance: kind, shiftMean }: WhitenOptions,
 ): Float32Array {
-  const { mean, std } = whiteningOf(values, kind);
-  const back = shiftMean ? 0 : mean;
-  return values.map((x) => (x - mean) / std + back);
+  return whitenWith(values, { ...whiteningOf(values, kind), shiftMean });
 }
