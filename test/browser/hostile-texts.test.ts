@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { visibleText } from '../../src/dashboard/client/samples/visible-text.ts';
+import { visibleText } from '../../src/dashboard/client/format.ts';
 import { answersPath, writeQueue } from '../../src/dashboard/labels/queue-folder.ts';
 import { describeInBrowser, untilCharts } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';

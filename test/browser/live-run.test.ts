@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { formatNumber } from '../../src/dashboard/client/samples/format-number.ts';
+import { formatNumber } from '../../src/dashboard/client/format.ts';
 import { nameCheckpoint } from '../../src/run/checkpoint-names.ts';
 import { describeInBrowser, readLegend, untilCharts } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { formatNumber } from '../../src/dashboard/client/samples/format-number.ts';
+import { formatNumber } from '../../src/dashboard/client/format.ts';
 import { describeInBrowser, readLegend, untilCharts } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
 import { appendFakeRows, fakeMetrics, writeFakeRun } from '../helpers/fake-run.ts';

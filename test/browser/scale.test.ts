@@ -11,7 +11,7 @@ import {
   writeLongRun,
 } from '../../bench/dashboard/page-times.ts';
 import { median } from '../../bench/measure.ts';
-import { formatNumber } from '../../src/dashboard/client/samples/format-number.ts';
+import { formatNumber } from '../../src/dashboard/client/format.ts';
 import { describeInBrowser, readLegend } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
 import { fakeMetrics, fakeSample } from '../helpers/fake-run.ts';

@@ -1,4 +1,4 @@
-import { formatNumber } from '../samples/format-number.ts';
+import { formatNumber } from '../format.ts';
 import { nearestPlace } from './align-series.ts';
 import { colourCount } from './assign-colours.ts';
 import type { Line } from './chart-lines.ts';

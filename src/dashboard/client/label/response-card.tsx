@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { visibleText } from '../samples/visible-text.ts';
+import { visibleText } from '../format.ts';
 
 interface ResponseCardProps {
   readonly title: string;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { LabelChoice } from '../../api.ts';
-import { visibleText } from '../samples/visible-text.ts';
+import { visibleText } from '../format.ts';
 import { KeyButton } from './key-button.tsx';
 import { RankingCards, RankingKeys } from './ranking-task.tsx';
 import { ResponseCard } from './response-card.tsx';

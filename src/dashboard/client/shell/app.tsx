@@ -1,10 +1,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { DashboardState } from '../dashboard-state.ts';
 import { Header } from './header.tsx';
+import { useShortcuts } from './hooks.ts';
 import { KeyboardHelp } from './keyboard-help.tsx';
 import { Page } from './page.tsx';
 import { formatRoute, type Route } from './route.ts';
-import { useShortcuts } from './shortcuts.ts';
 import './app.css';
 
 const titles: Readonly<Record<Route['page'], string>> = {
