@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { parseRecord } from '../dashboard/server/logs/log-record.ts';
+import { parseRecord } from '../dashboard/server/logs/log-records.ts';
 import {
   readLastRecords,
   readRecords,
   readRecordsAt,
-} from '../dashboard/server/logs/read-records.ts';
+} from '../dashboard/server/logs/log-records.ts';
 import { JsonlTail } from './jsonl-tail.ts';
 
 /** A tail of a file that is not there yet, and what it has read. */

@@ -1,6 +1,7 @@
+import { signal } from '@preact/signals';
 import { expect, test, vi } from 'vitest';
 import type { DashboardEvent, DashboardSource, RunSummary } from '../api.ts';
-import { DashboardState } from './dashboard-state.ts';
+import { DashboardState, keepEntries, keptList } from './dashboard-state.ts';
 
 const location = { hash: '' };
 let goTo!: () => void;
@@ -81,4 +82,28 @@ test('what is drawn changes with the runs, not with their steps', () => {
   expect([state.names.value, state.drawn.value]).toEqual([names, drawn]);
   expect(state.names.value).toBe(names);
   expect(state.drawn.value).toBe(drawn);
+});
+
+test('keepEntries() keeps what says the same', () => {
+  const [a, b] = [{ id: 1 }, { id: 2 }];
+  const [first, second, third] = keepEntries([a, b], [{ id: 2 }, { id: 3 }, { id: 1 }]);
+  expect([first, third]).toEqual([b, a]);
+  expect(first).toBe(b);
+  expect(third).toBe(a);
+  expect(second).toEqual({ id: 3 });
+});
+
+test('a kept list is another one only where an entry is', () => {
+  const runs = signal([{ name: 'a', step: 1 }]);
+  const names = keptList(() => runs.value.map(({ name }) => ({ name })));
+  const first = names.value;
+  runs.value = [{ name: 'a', step: 2 }];
+  expect(names.value).toBe(first);
+  runs.value = [
+    { name: 'a', step: 2 },
+    { name: 'b', step: 0 },
+  ];
+  expect(names.value).toEqual([{ name: 'a' }, { name: 'b' }]);
+  runs.value = [];
+  expect(names.value).toEqual([]);
 });

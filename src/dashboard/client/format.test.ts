@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatNumber, formatProbability, oneLine, visibleText } from './format.ts';
+import { formatNumber, formatProbability, formatTick, oneLine, visibleText } from './format.ts';
 
 describe('formatNumber()', () => {
   test.each([
@@ -61,4 +61,12 @@ test.each([
   ['\u001b\tx', 5, '␛ x'],
 ] as const)('oneLine(%j, %i) is %j', (text, limit, line) => {
   expect(oneLine(text, limit)).toBe(line);
+});
+
+describe('formatTick()', () => {
+  test('keeps round numbers short', () => {
+    const ticks = [0, 0.1 + 0.2, -0.25, 1500, 25_000, 1_500_000, 2e-7, -4e-4];
+    const texts = ['0', '0.3', '−0.25', '1500', '25k', '1.5M', '2e-7', '−4e-4'];
+    expect(ticks.map(formatTick)).toEqual(texts);
+  });
 });

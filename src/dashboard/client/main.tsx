@@ -1,12 +1,11 @@
 import { options, render } from 'preact';
-import type { ReportData } from '../report/report-data.ts';
+import type { ReportData } from '../api.ts';
 import './theme.css';
 import './base.css';
 import { DashboardState } from './dashboard-state.ts';
-import { embeddedSource } from './embedded-source.ts';
-import { httpSource } from './http-source.ts';
 import { App } from './shell/app.tsx';
 import { followTheme } from './shell/theme.ts';
+import { embeddedSource, httpSource } from './sources.ts';
 
 const report = document.getElementById('proximal-report');
 const source =

@@ -1,10 +1,13 @@
 import { appendLines } from '../../base-setup/append-lines.ts';
 import { JsonlTail } from '../../base-setup/jsonl-tail.ts';
 import { explainSystemError } from '../../run/system-error.ts';
-import type { LabelTaskKind } from '../api.ts';
-import { AnswerBook } from './answer-book.ts';
-import { findChoiceFault } from './check-choice.ts';
-import { type AnswerRow, answerRowSchema, type StoredTask } from './queue-schema.ts';
+import type { LabelChoice, LabelTaskKind } from '../api.ts';
+import {
+  type AnswerRow,
+  answerRowSchema,
+  type StoredAnswer,
+  type StoredTask,
+} from './queue-schema.ts';
 
 /** The answers of a queue on the disk. Other processes may write too: each reading sees what they
  *  have written. Lines that answer nothing here, as half ones of a crash, are passed over. */
@@ -65,4 +68,69 @@ function parse(bytes: Buffer): AnswerRow | undefined {
   } catch {
     return undefined;
   }
+}
+
+const none: ReadonlyMap<string, StoredAnswer> = new Map();
+
+/** Who answered what, as the rows of `answers.jsonl` tell it from first to last. */
+export class AnswerBook {
+  /** By task, then by labeller. */
+  private readonly answers = new Map<string, Map<string, StoredAnswer>>();
+  /** The tasks of each labeller, the last answered last. */
+  private readonly tasks = new Map<string, Set<string>>();
+
+  /** A second answer to the same task takes the place of the first. */
+  apply(row: AnswerRow): void {
+    const task = 'undo' in row ? row.undo : row.task;
+    const { labeller } = row;
+    const answers = entryOf(this.answers, task, () => new Map<string, StoredAnswer>());
+    const tasks = entryOf(this.tasks, labeller, () => new Set<string>());
+    answers.delete(labeller);
+    tasks.delete(task);
+    if ('undo' in row) return;
+    answers.set(labeller, row);
+    tasks.add(task);
+  }
+
+  /** The answers to a task by labeller, the last given last. */
+  answersTo(task: string): ReadonlyMap<string, StoredAnswer> {
+    return this.answers.get(task) ?? none;
+  }
+
+  lastTaskOf(labeller: string): string | undefined {
+    return [...(this.tasks.get(labeller) ?? [])].at(-1);
+  }
+
+  /** Those who answered some of these tasks, and how many of them, by name. */
+  labellersOf(
+    tasks: readonly { readonly id: string }[],
+  ): { readonly name: string; readonly answers: number }[] {
+    const counts = new Map<string, number>();
+    for (const { id } of tasks) {
+      for (const name of this.answersTo(id).keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return [...counts]
+      .map(([name, answers]) => ({ name, answers }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+}
+
+function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
+}
+
+/** What is wrong with a choice for a task with so many responses; undefined if nothing is. */
+export function findChoiceFault(
+  choice: LabelChoice,
+  { kind, count }: { readonly kind: LabelTaskKind; readonly count: number },
+): string | undefined {
+  if (choice.kind !== kind) return `it must be of the kind ${kind}, got ${choice.kind}`;
+  if (choice.kind !== 'ranking') return undefined;
+  const { order } = choice;
+  const given = new Set(order);
+  const isWhole = Array.from({ length: count }, (_, place) => place).every((p) => given.has(p));
+  if (isWhole && order.length === count) return undefined;
+  return `order must list the places of all ${count} responses, 0 to ${count - 1}, each once, got ${JSON.stringify(order.slice(0, 20))}`;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import { writeRows } from '../../../test/helpers/stage-setup.ts';
 import type { LabelQueue, LabelTask } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
+import { Refusal } from '../server/http/request-error.ts';
 import { labelRoutes } from './label-routes.ts';
 import { LabelStore } from './label-store.ts';
 

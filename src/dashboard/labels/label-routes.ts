@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { FillingQueue, LabelAnswer, NewQueue } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
+import { Refusal } from '../server/http/request-error.ts';
 import type { LabelStore } from './label-store.ts';
 
 export interface LabelRoutesOptions {

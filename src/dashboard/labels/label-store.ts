@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { LabelAnswer, LabelTask, NewQueue } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
+import { Refusal } from '../server/http/request-error.ts';
 import { type CreateOptions, createTasks } from './create/create-tasks.ts';
-import type { LabelRun } from './create/groups-from-samples.ts';
-import { toJsonLines } from './export-rows.ts';
+import type { LabelRun } from './create/response-groups.ts';
 import { asksPeople, LiveQueue, liveQueueId } from './live-queue.ts';
 import { parseAnswer, parseLabeller, parseNewQueue } from './parse-request.ts';
-import type { Queue, QueueProgress } from './queue.ts';
 import { hasQueue, listQueueIds, writeQueue } from './queue-folder.ts';
+import { toJsonLines } from './queue-schema.ts';
+import type { Queue, QueueProgress } from './queue-state.ts';
 import { StoredQueue } from './stored-queue.ts';
 
 export interface LabelStoreOptions {

@@ -8,12 +8,10 @@ import {
   readHumanScores,
 } from '../../run/human-scores.ts';
 import type { LabelAnswer, LabelTask } from '../api.ts';
-import { AnswerBook } from './answer-book.ts';
-import type { LabelRun } from './create/groups-from-samples.ts';
-import { exportRow } from './export-rows.ts';
-import type { Queue, QueueProgress } from './queue.ts';
-import type { StoredTask } from './queue-schema.ts';
-import { QueueState } from './queue-state.ts';
+import { AnswerBook } from './answer-log.ts';
+import type { LabelRun } from './create/response-groups.ts';
+import { exportRow, type StoredTask } from './queue-schema.ts';
+import { type Queue, type QueueProgress, QueueState } from './queue-state.ts';
 
 /** The id of a run's live queue. */
 export function liveQueueId(run: LabelRun): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LabelAnswer, NewQueue } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
+import { Refusal } from '../server/http/request-error.ts';
 import { labelKinds } from './queue-schema.ts';
 
 /** Most responses of a ranking: a key of the keyboard for each. */

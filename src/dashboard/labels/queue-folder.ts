@@ -4,12 +4,12 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { syncFolder, syncTree } from '../../run/sync-tree.ts';
-import { toJsonLines } from './export-rows.ts';
 import {
   type QueueHeader,
   queueHeaderSchema,
   type StoredTask,
   storedTaskSchema,
+  toJsonLines,
 } from './queue-schema.ts';
 
 const names = { header: 'queue.json', tasks: 'tasks.jsonl', answers: 'answers.jsonl' } as const;

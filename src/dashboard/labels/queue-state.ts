@@ -1,11 +1,25 @@
-import type { LabelAnswer, LabelChoice, LabelTask, LabelTaskKind } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
-import { measureAgreement } from './agreement.ts';
-import type { AnswerBook } from './answer-book.ts';
-import { findChoiceFault } from './check-choice.ts';
-import type { QueueProgress } from './queue.ts';
+import { randomStream } from '../../engine/random/index.ts';
+import type { LabelAnswer, LabelChoice, LabelQueue, LabelTask, LabelTaskKind } from '../api.ts';
+import { Refusal } from '../server/http/request-error.ts';
+import { type Agreement, measureAgreement } from './agreement.ts';
+import { type AnswerBook, findChoiceFault } from './answer-log.ts';
 import type { StoredTask } from './queue-schema.ts';
-import { showOrder, taskOrder, toStored } from './show-order.ts';
+
+/** A queue in the list, with how far agreement goes beyond chance. */
+export interface QueueProgress extends LabelQueue, Agreement {}
+
+/** Something to label. Names and answers that come here are checked in their form. */
+export interface Queue {
+  progress(): Promise<QueueProgress>;
+  /** A task that this labeller has not answered; undefined if there is none. */
+  next(labeller: string): Promise<LabelTask | undefined>;
+  /** Keeps an answer whose places are those that `next` showed. */
+  answer(answer: LabelAnswer): Promise<void>;
+  /** Takes back the labeller's last answer and gives its task again. */
+  undo(labeller: string): Promise<LabelTask>;
+  /** A row for each answer, as `proximal reward` reads them. */
+  export(): Promise<readonly object[]>;
+}
 
 export interface QueueParts {
   readonly id: string;
@@ -96,4 +110,35 @@ export class QueueState {
     const texts = this.order(task, labeller).map((place) => responses[place]!.text);
     return { id, kind: this.parts.kind, prompt, responses: texts };
   }
+}
+
+export interface ShowKey {
+  readonly queue: string;
+  readonly task: string;
+  readonly labeller: string;
+}
+
+/** The places of a task's responses in the order in which a labeller sees them: always the same for
+ *  the same labeller, and as random as any other.
+ *  @example 3 responses  →  [2, 0, 1]: the last one is shown first */
+export function showOrder(count: number, { queue, task, labeller }: ShowKey): number[] {
+  const places = Array.from({ length: count }, (_, place) => place);
+  return randomStream(0, 'label order', queue, task, labeller).shuffle(places);
+}
+
+/** The order in which a labeller comes to a queue's tasks, so that several people begin at
+ *  different ones. */
+export function taskOrder<T>(tasks: readonly T[], { queue, labeller }: Omit<ShowKey, 'task'>): T[] {
+  return randomStream(0, 'label tasks', queue, labeller).shuffle(tasks);
+}
+
+/** A choice by shown places as one by stored places.
+ *  @example order [2, 0, 1]: ranking [1, 0, 2]  →  [0, 2, 1]
+ *  @example order [1, 0]: choice 0  →  1 */
+export function toStored(choice: LabelChoice, order: readonly number[]): LabelChoice {
+  if (choice.kind === 'ranking') {
+    return { kind: 'ranking', order: choice.order.map((place) => order[place]!) };
+  }
+  if (choice.kind === 'rating' || typeof choice.choice === 'string') return choice;
+  return { kind: 'pair', choice: order[choice.choice] as 0 | 1 };
 }

@@ -1,11 +1,9 @@
 import { basename } from 'node:path';
 import type { LabelAnswer, LabelTask } from '../api.ts';
 import { AnswerLog } from './answer-log.ts';
-import { exportRow } from './export-rows.ts';
-import type { Queue, QueueProgress } from './queue.ts';
 import { answersPath, type QueueContent, readQueue } from './queue-folder.ts';
-import type { StoredAnswer } from './queue-schema.ts';
-import { QueueState } from './queue-state.ts';
+import { exportRow, type StoredAnswer } from './queue-schema.ts';
+import { type Queue, type QueueProgress, QueueState } from './queue-state.ts';
 
 /** A queue in a folder of its own. */
 export class StoredQueue implements Queue {

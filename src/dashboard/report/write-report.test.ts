@@ -1,11 +1,13 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../../test/helpers/run-cli.ts';
-import type { ReportData } from './report-data.ts';
+import type { ReportData } from '../api.ts';
+import { embedReport, toScriptJson } from './write-report.ts';
 
-const attack = '</script><script>window.owned=1</script><!--<script>\u2028 ';
+const attack = '</script><script>window.owned=1</script><!--<script>\u2028\u2029</ScRiPt >"\'&';
 let root: string;
 
 /** A run of 20 steps with 2 samples each; those of even steps have their tokens. */
@@ -96,5 +98,66 @@ describe('proximal report', { timeout: 60_000 }, () => {
       `Cannot make a report of ${root}: it must be the folder of a run, got none with a run.json; there are runs in it: run\n`,
     );
     expect(await readdir(root)).not.toContain('none.html');
+  });
+});
+
+const page = { script: "const a = '<!--</script>';", style: 'a{}', icon: '<svg/>' };
+
+function report(name: string): ReportData {
+  const run = { id: 'r', name, kind: 'ppo', status: 'completed', step: 1, totalSteps: 1 } as const;
+  const counts = { metrics: 0, samples: 1, evaluations: 0, log: 0 };
+  const rest = { startedAt: '', eta: null, message: attack, phase: null, counts };
+  return {
+    run: { ...run, ...rest },
+    config: { systemPrompt: attack, [attack]: [attack] },
+    metrics: { steps: [], columns: {}, rows: 0 },
+    evaluations: [],
+    log: [],
+    samples: [],
+    tokens: {},
+  };
+}
+
+/** What the elements of the data and of the script hold, by the rules of HTML for harmless text. */
+function contents(html: string): { json: string; script: string } {
+  const [, json, script] =
+    /<script type="application\/json" id="proximal-report">([^<]*)<\/script>\n<script>(.*)<\/script>\n<\/body>/s.exec(
+      html,
+    )!;
+  return { json: json!, script: script! };
+}
+
+describe('embedReport()', () => {
+  test('no text of the run ends the element of the data', () => {
+    const data = report(attack);
+    const html = embedReport(data, page);
+    const { json } = contents(html);
+    expect(JSON.parse(json)).toEqual(data);
+    expect(json).not.toMatch(/[<\u2028\u2029]/);
+    // Those of the data and of the page, and no other.
+    expect(html.match(/<script/gi)).toHaveLength(2);
+    expect(html.match(/<\/script/gi)).toHaveLength(2);
+    expect(html).not.toContain('<!--');
+    expect(html).toContain('<title>&#60;/script&#62;&#60;script&#62;');
+  });
+
+  test('the script is the one that the policy names, and means what it meant', async () => {
+    const html = embedReport(report('a'), page);
+    const { script } = contents(html);
+    const bytes = await crypto.subtle.digest('SHA-256', Buffer.from(script));
+    const hash = Buffer.from(bytes).toString('base64');
+    expect(html).toContain(`default-src 'none'; script-src 'sha256-${hash}'; style-src 'sha256-`);
+    expect(new Function(`${script} return a;`)()).toBe('<!--</script>');
+  });
+
+  test('any JSON is read as it was', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const json = toScriptJson(value);
+        expect(json).not.toContain('<');
+        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+    expect(toScriptJson('</script>\u2028')).toBe('"\\u003c/script>\\u2028"');
   });
 });

@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../../base-setup/safetensors/atomic-file.ts';
 import { explainSystemError } from '../../run/system-error.ts';
+import type { ReportData } from '../api.ts';
 import { pageFolder } from '../build-page.ts';
 import type { FoundRun } from '../server/runs/find-runs.ts';
 import { collectReport } from './collect-report.ts';
-import { embedReport, type Page } from './embed-report.ts';
 
 export interface WriteReportOptions {
   /** The file of the report. */
@@ -42,4 +43,74 @@ async function readPage(folder: string): Promise<Page> {
     style: await read('page.css'),
     icon: await read('favicon.svg'),
   };
+}
+
+/** The built page. */
+export interface Page {
+  /** A script without imports. */
+  readonly script: string;
+  readonly style: string;
+  /** SVG */
+  readonly icon: string;
+}
+
+/** A report as one file of HTML that asks for nothing: script and style are the page's own and known
+ *  by their hashes, so that nothing else can run, whatever stands in the data. */
+export function embedReport(data: ReportData, page: Page): string {
+  const script = escapeEnd(page.script, 'script');
+  const style = escapeEnd(page.style, 'style');
+  const icon = `data:image/svg+xml;base64,${Buffer.from(page.icon).toString('base64')}`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policyOf({ script, style })}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escapeText(data.run.name)} · Proximal</title>
+<link rel="icon" type="image/svg+xml" href="${icon}">
+<style>${style}</style>
+</head>
+<body>
+<div id="app"></div>
+<noscript>This report draws its charts with JavaScript; allow it to run.</noscript>
+<script type="application/json" id="proximal-report">${toScriptJson(data)}</script>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+/** JSON that can stand in a script element: no text in it ends the element or begins a comment.
+ *  @example '</script>'  →  '"\\u003c/script>"' */
+export function toScriptJson(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[<\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function policyOf({ script, style }: Pick<Page, 'script' | 'style'>): string {
+  return [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    'img-src data: blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
+
+/** Code that does not end its own element; in strings, where such text stands, it means the same. */
+function escapeEnd(code: string, element: 'script' | 'style'): string {
+  const end = new RegExp(`<(/${element}|!--)`, 'gi');
+  return code.replace(end, '<\\$1');
+}
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

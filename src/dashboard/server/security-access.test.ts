@@ -9,7 +9,7 @@ import {
 import { writeFakeRun } from '../../../test/helpers/fake-run.ts';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import type { RunSummary } from '../api.ts';
-import { isOwnHost } from './http/hosts.ts';
+import { isOwnHost } from './http/guard.ts';
 
 const json = { 'content-type': 'application/json' };
 

@@ -5,7 +5,7 @@ import { ask, askJson, startTestDashboard } from '../../../test/helpers/dashboar
 import { writeFakeRun } from '../../../test/helpers/fake-run.ts';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import type { RunSummary } from '../api.ts';
-import { listen } from './http/listen.ts';
+import { listen } from './start-dashboard.ts';
 
 describe('startDashboard()', () => {
   test('a second dashboard on one port fails with the port and the remedy', async () => {

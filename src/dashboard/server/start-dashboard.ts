@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { requestControl } from '../../run/run-control.ts';
 import type { DashboardEvent } from '../api.ts';
 import { pageFolder } from '../build-page.ts';
-import { createApp } from './app.ts';
+import { labelRoutes } from '../labels/label-routes.ts';
+import { LabelStore } from '../labels/label-store.ts';
+import { createApp, readPage } from './app.ts';
 import { EventHub } from './http/event-hub.ts';
-import { isLoopback, urlHost } from './http/hosts.ts';
-import { listen } from './http/listen.ts';
-import { readPage } from './http/page-files.ts';
+import { isLoopback, urlHost } from './http/guard.ts';
 import type { RequestControl } from './http/run-routes.ts';
-import { openLabels } from './open-labels.ts';
-import { RunLibrary } from './runs/run-library.ts';
-import { RunWatch } from './runs/run-watch.ts';
+import { RunLibrary, RunWatch } from './runs/run-library.ts';
 
 /** Beside TensorBoard's 6006. It needs no rights, no browser refuses it, as they do 6000, and the
  *  usual servers of web development and notebooks are elsewhere (3000, 5173, 8000, 8080, 8888). */
@@ -128,4 +128,82 @@ async function close(server: Server): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS);
   await closed;
   clearTimeout(timer);
+}
+
+export interface OpenLabelsOptions {
+  readonly library: RunLibrary;
+  readonly publish: (event: DashboardEvent) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Labels {
+  readonly routes: Hono;
+  /** Tells every page how far the queues are. */
+  tell(): void;
+}
+
+/** What people label, in a folder. New queues may take files from where the command was given and
+ *  from the folders of runs: the page must not read all that this user can. */
+export function openLabels(
+  folder: string,
+  { library, publish, onError }: OpenLabelsOptions,
+): Labels {
+  const roots = [process.cwd(), ...library.folders];
+  const store = new LabelStore({ folder, roots, runs: () => library.all() });
+  const tell = () => {
+    store.list().then((queues) => publish({ type: 'labels', queues }), onError);
+  };
+  store.onChange(tell);
+  const routes = labelRoutes({ store, onFilling: (queue) => publish({ type: 'filling', queue }) });
+  return { routes, tell };
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 is any free port. */
+  readonly port: number;
+  /** Ports after it that are tried where it is in use. */
+  readonly more: number;
+}
+
+/** Has a server listen; gives the port. */
+export async function listen(server: Server, { host, port, more }: ListenOptions): Promise<number> {
+  for (let next = port; ; next++) {
+    const error = await tryListen(server, { host, port: next });
+    if (error === undefined) return (server.address() as AddressInfo).port;
+    if (error.code !== 'EADDRINUSE' || next === port + more) throw explain(error, { host, port });
+  }
+}
+
+async function tryListen(
+  server: Server,
+  address: { readonly host: string; readonly port: number },
+): Promise<NodeJS.ErrnoException | undefined> {
+  server.listen(address);
+  // once() rejects with the event `error`.
+  return once(server, 'listening').then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error,
+  );
+}
+
+function explain(
+  error: NodeJS.ErrnoException,
+  { host, port }: { readonly host: string; readonly port: number },
+): Error {
+  const where = `Cannot serve the dashboard on port ${port} of ${host}`;
+  if (error.code === 'EADDRINUSE') {
+    return new Error(
+      `${where}: it must be free, got one in use; choose another with --port, or end what uses it`,
+    );
+  }
+  if (error.code === 'EACCES') {
+    return new Error(`${where}: the system does not allow it; choose a --port above 1023`);
+  }
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return new Error(
+      `${where}: the host must be an address of this machine; choose another with --host`,
+    );
+  }
+  return error;
 }

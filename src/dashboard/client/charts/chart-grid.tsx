@@ -1,12 +1,10 @@
-import { useMemo, useState } from 'preact/hooks';
+import './chart-grid.css';
+import { useId, useMemo, useState } from 'preact/hooks';
 import { isDark } from '../shell/theme.ts';
 import { ChartCard } from './chart-card.tsx';
-import { type ChartSection, layOutCharts, moreTitle } from './chart-layout.ts';
-import type { DrawnRun } from './chart-lines.ts';
-import { ChartToolbar } from './chart-toolbar.tsx';
+import { type ChartSection, type DrawnRun, layOutCharts, moreTitle } from './chart-layout.ts';
 import type { ChartView, StepRange } from './chart-view.ts';
-import { readPlotStyle } from './plot-style.ts';
-import './chart-grid.css';
+import { readPlotStyle } from './plot-options.ts';
 
 /** Every chart of the runs that are drawn. */
 export function ChartGrid({ runs, view }: { runs: readonly DrawnRun[]; view: ChartView }) {
@@ -67,4 +65,62 @@ function stepsOf(runs: readonly DrawnRun[]): StepRange {
   const max = Math.max(...lists.map((steps) => steps.at(-1) ?? -Infinity));
   if (min > max) return { min: 0, max: 1 };
   return min === max ? { min: min - 1, max: max + 1 } : { min, max };
+}
+
+/** What holds for all charts: smoothing, scale, zoom, and the step under the cursor. */
+export function ChartToolbar({ view }: { view: ChartView }) {
+  const { isLog, range, cursor } = view;
+  return (
+    <fieldset class="chart-toolbar" aria-label="All charts">
+      <Smoothing smoothing={view.smoothing} />
+      <label>
+        <input
+          type="checkbox"
+          checked={isLog.value}
+          onChange={(event) => {
+            isLog.value = event.currentTarget.checked;
+          }}
+        />
+        Log scale
+      </label>
+      {range.value !== undefined && (
+        <button
+          type="button"
+          onClick={() => {
+            range.value = undefined;
+          }}
+        >
+          Reset zoom
+        </button>
+      )}
+      <span class="cursor-step">
+        {cursor.value === undefined ? (
+          <span class="hint">drag to zoom, double-click to reset</span>
+        ) : (
+          `step ${cursor.value}`
+        )}
+      </span>
+    </fieldset>
+  );
+}
+
+function Smoothing({ smoothing }: Pick<ChartView, 'smoothing'>) {
+  const id = useId();
+  return (
+    <span class="smoothing">
+      <label for={id}>Smoothing</label>
+      <input
+        id={id}
+        type="range"
+        min="0"
+        max="0.99"
+        step="0.01"
+        value={smoothing.value}
+        onInput={(event) => {
+          smoothing.value = Number(event.currentTarget.value);
+        }}
+      />
+      <output for={id}>{smoothing.value.toFixed(2)}</output>
+    </span>
+  );
 }

@@ -1,9 +1,7 @@
 import { formatNumber } from '../format.ts';
-import { nearestPlace } from './align-series.ts';
-import { colourCount } from './assign-colours.ts';
-import type { Line } from './chart-lines.ts';
-import type { ChartView } from './chart-view.ts';
-import { dashes } from './plot-style.ts';
+import type { Line } from './chart-layout.ts';
+import { type ChartView, colourCount, dashes } from './chart-view.ts';
+import { nearestPlace } from './series.ts';
 
 /** The lines of a chart with their numbers at the cursor, or their last ones. */
 export function ChartLegend({ lines, view }: { lines: readonly Line[]; view: ChartView }) {

@@ -1,11 +1,9 @@
 import { effect } from '@preact/signals';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { alignSeries } from './align-series.ts';
 import type { ChartView, StepRange } from './chart-view.ts';
 import { hasPoints, type PlotShape, plotOptions, yScale } from './plot-options.ts';
-import { smooth } from './smooth.ts';
-import { stackColumns } from './stack-columns.ts';
+import { alignSeries, smooth, stackColumns } from './series.ts';
 
 export interface PlotContent extends PlotShape {
   readonly smoothing: number;

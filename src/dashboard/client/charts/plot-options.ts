@@ -1,7 +1,8 @@
 import uPlot from 'uplot';
-import type { Line } from './chart-lines.ts';
-import { formatTick } from './format-tick.ts';
-import { dashes, type PlotStyle, plotFont } from './plot-style.ts';
+import { formatTick } from '../format.ts';
+import { resolveColour } from '../shell/theme.ts';
+import type { Line } from './chart-layout.ts';
+import { colourCount, dashes, plotFont } from './chart-view.ts';
 
 /** What a plot is made of; where it changes, another one is made. */
 export interface PlotShape {
@@ -132,5 +133,25 @@ function cursorPoint(faint: number): uPlot.Cursor.Points.Show {
     if (series <= faint) point.style.display = 'none';
     else point.style.background = plot.series[series]!.stroke as string;
     return point;
+  };
+}
+
+/** Colours of a chart for the present scheme. */
+export interface PlotStyle {
+  readonly text: string;
+  readonly muted: string;
+  /** Of the grid. */
+  readonly faint: string;
+  readonly surface: string;
+  readonly series: readonly string[];
+}
+
+export function readPlotStyle(): PlotStyle {
+  return {
+    text: resolveColour('--text'),
+    muted: resolveColour('--muted'),
+    faint: resolveColour('--raised'),
+    surface: resolveColour('--surface'),
+    series: Array.from({ length: colourCount }, (_, i) => resolveColour(`--series-${i + 1}`)),
   };
 }

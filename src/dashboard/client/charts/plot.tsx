@@ -1,8 +1,8 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { nearestPlace } from './align-series.ts';
 import { describeCursor } from './chart-legend.tsx';
 import { type ChartView, zoomRange } from './chart-view.ts';
 import { LinePlot, type PlotContent } from './line-plot.ts';
+import { nearestPlace } from './series.ts';
 
 interface PlotProps {
   readonly title: string;

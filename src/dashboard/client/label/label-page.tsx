@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { DashboardSource, LiveSource, RunSummary } from '../../api.ts';
-import { LabellerForm } from './labeller-form.tsx';
-import { browserMemory, keepName, readName } from './labeller-name.ts';
+import { browserMemory, keepName, LabellerForm, readName } from './labeller-form.tsx';
 import { Labelling } from './labelling.tsx';
 import { NewQueueForm } from './new-queue-form.tsx';
 import { QueueList } from './queue-list.tsx';

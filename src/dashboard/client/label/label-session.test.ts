@@ -8,7 +8,7 @@ import type {
   LiveSource,
 } from '../../api.ts';
 import { LabelSession } from './label-session.ts';
-import { pageMemory } from './labeller-name.ts';
+import { pageMemory } from './labeller-form.tsx';
 import { QueueStore } from './queue-store.ts';
 
 const left: LabelChoice = { kind: 'pair', choice: 0 };

@@ -1,9 +1,8 @@
 import { batch, type Signal, signal } from '@preact/signals';
-import type { LabelChoice, LabelTask, LiveSource } from '../../api.ts';
-import type { Memory } from './labeller-name.ts';
+import type { LabelAnswer, LabelChoice, LabelTask, LiveSource } from '../../api.ts';
+import type { Memory } from './labeller-form.tsx';
 import { answersOf, type QueueStore, sayError } from './queue-store.ts';
 import { noOrder, type RankingOrder } from './ranking-order.ts';
-import { type UnsentAnswer, UnsentStore } from './unsent-answer.ts';
 
 /** `unsent`: an answer did not arrive and is kept; `failed`: no task could be fetched; `done`: this
  *  labeller has answered all there is. */
@@ -182,4 +181,35 @@ interface Content {
 
 function contentOf({ answer: { note = '', answer } }: UnsentAnswer): Content {
   return answer.kind === 'ranking' ? { note, places: answer.order } : { note };
+}
+
+/** An answer that has not reached the server, with its task to show it. */
+export interface UnsentAnswer {
+  readonly task: LabelTask;
+  readonly answer: LabelAnswer;
+}
+
+/** Keeps the answer that is under way, so that it outlives a lost server and a closed page. */
+export class UnsentStore {
+  private readonly memory: Memory;
+  private readonly key: string;
+
+  constructor(memory: Memory, of: { readonly queue: string; readonly labeller: string }) {
+    this.memory = memory;
+    this.key = `proximal.unsent.${JSON.stringify([of.queue, of.labeller])}`;
+  }
+
+  keep(unsent: UnsentAnswer): void {
+    this.memory.setItem(this.key, JSON.stringify(unsent));
+  }
+
+  drop(): void {
+    this.memory.removeItem(this.key);
+  }
+
+  /** Undefined where nothing is kept. */
+  read(): UnsentAnswer | undefined {
+    const text = this.memory.getItem(this.key);
+    return text === null ? undefined : (JSON.parse(text) as UnsentAnswer);
+  }
 }

@@ -1,9 +1,14 @@
 import { useRef, useState } from 'preact/hooks';
-import type { LabelTaskKind, LiveSource, QueueSource, RunSummary } from '../../api.ts';
-import { FillingProgress } from './filling-progress.tsx';
-import { kindTitles, limits, readQueueFields, sourceTitles } from './new-queue.ts';
+import type {
+  FillingQueue,
+  LabelTaskKind,
+  LiveSource,
+  NewQueue,
+  QueueSource,
+  RunSummary,
+} from '../../api.ts';
+import { ProgressBar } from './controls.tsx';
 import { type QueueStore, sayError } from './queue-store.ts';
-import { SourceFields } from './source-fields.tsx';
 
 interface NewQueueFormProps {
   readonly live: LiveSource;
@@ -125,4 +130,150 @@ function WholeField({ name, title, of }: WholeFieldProps) {
       />
     </label>
   );
+}
+
+interface SourceFieldsProps {
+  readonly from: QueueSource['from'];
+  readonly runs: readonly RunSummary[];
+}
+
+/** The fields that say where a queue's responses come from. */
+export function SourceFields({ from, runs }: SourceFieldsProps) {
+  if (from === 'samples') return <RunFields runs={runs} />;
+  if (from === 'generate') return <ModelFields />;
+  return (
+    <label>
+      File of JSON Lines, below the dashboard's folder
+      <input
+        name="file"
+        required
+        aria-describedby="label-file-hint"
+        placeholder="responses.jsonl"
+      />
+      <span id="label-file-hint" class="label-hint">
+        Each line has "prompt" and "responses", or "prompt", "chosen" and "rejected".
+      </span>
+    </label>
+  );
+}
+
+function RunFields({ runs }: Pick<SourceFieldsProps, 'runs'>) {
+  const withSamples = runs.filter(({ counts }) => counts.samples > 0);
+  return (
+    <>
+      <label>
+        Run
+        <select name="run" required>
+          {withSamples.length === 0 && <option value="">No run has samples yet</option>}
+          {withSamples.map(({ id, name, counts }) => (
+            <option key={id} value={id}>
+              {name} ({counts.samples} samples)
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        From step (optional)
+        <input type="number" name="fromStep" min={0} />
+      </label>
+    </>
+  );
+}
+
+function ModelFields() {
+  return (
+    <>
+      <label>
+        Model: a folder or an id of the hub
+        <input name="model" required />
+      </label>
+      <label>
+        File with prompts, below the dashboard's folder
+        <input name="prompts" required placeholder="prompts.jsonl" />
+      </label>
+      <label>
+        Longest response in tokens (optional)
+        <input type="number" name="maxNewTokens" min={1} max={4096} />
+      </label>
+    </>
+  );
+}
+
+/** How far a model is that fills a queue, for whoever waits for it. */
+export function FillingProgress({ queue }: { queue: FillingQueue | null }) {
+  if (queue === null) return null;
+  const { name, done, total } = queue;
+  return (
+    <div class="label-filling">
+      <ProgressBar label={`Filling ${name}`} value={done} total={total} />
+      <span>
+        A model fills <strong dir="auto">{name}</strong>: {done} of {total} prompts answered
+      </span>
+    </div>
+  );
+}
+
+export const kindTitles: Readonly<Record<LabelTaskKind, string>> = {
+  pair: 'Choose the better of two',
+  rating: 'Rate from 1 to 5',
+  ranking: 'Rank several',
+};
+
+export const sourceTitles: Readonly<Record<QueueSource['from'], string>> = {
+  samples: 'Samples of a run',
+  generate: 'Fresh generations of a model',
+  file: 'A file',
+};
+
+/** What the form allows; the keys of a ranking are 1 to 9. */
+export const limits = {
+  name: 80,
+  responses: { min: 2, max: 9, default: 4 },
+  tasks: { min: 1, max: 10_000, default: 100 },
+} as const;
+
+/** The fields of the form as typed. */
+export type QueueFields = Readonly<Record<string, string>>;
+
+/** A new queue as the form says it; a queue without a name is called after its source.
+ *  @example { kind: 'pair', from: 'file', file: 'data/a.jsonl' }  →  named 'pairs of a.jsonl' */
+export function readQueueFields(fields: QueueFields, runs: readonly RunSummary[]): NewQueue {
+  const kind = fields.kind as LabelTaskKind;
+  const responses = readWhole(fields.responses);
+  const limit = readWhole(fields.limit);
+  return {
+    name: fields.name?.trim() || `${kind}s of ${nameSource(fields, runs)}`.slice(0, limits.name),
+    kind,
+    source: readSource(fields),
+    ...(kind === 'ranking' && responses !== undefined && { responses }),
+    ...(limit !== undefined && { limit }),
+  };
+}
+
+function readSource(fields: QueueFields): QueueSource {
+  const text = (name: string) => fields[name]?.trim() ?? '';
+  if (fields.from === 'file') return { from: 'file', file: text('file') };
+  if (fields.from === 'samples') {
+    const fromStep = readWhole(fields.fromStep);
+    return { from: 'samples', run: text('run'), ...(fromStep !== undefined && { fromStep }) };
+  }
+  const maxNewTokens = readWhole(fields.maxNewTokens);
+  return {
+    from: 'generate',
+    model: text('model'),
+    prompts: text('prompts'),
+    ...(maxNewTokens !== undefined && { maxNewTokens }),
+  };
+}
+
+function nameSource(fields: QueueFields, runs: readonly RunSummary[]): string {
+  if (fields.from === 'samples') return runs.find(({ id }) => id === fields.run)?.name ?? 'a run';
+  const path = (fields.from === 'file' ? fields.file : fields.model) ?? '';
+  return path.trim().split(/[\\/]/).filter(Boolean).at(-1) ?? 'a model';
+}
+
+/** Undefined where nothing was typed. */
+function readWhole(text: string | undefined): number | undefined {
+  const trimmed = text?.trim() ?? '';
+  return trimmed === '' ? undefined : Number(trimmed);
 }

@@ -1,6 +1,6 @@
 import type { LabelQueue, LiveSource } from '../../api.ts';
-import { kindTitles } from './new-queue.ts';
-import { ProgressBar } from './progress-bar.tsx';
+import { ProgressBar } from './controls.tsx';
+import { kindTitles } from './new-queue-form.tsx';
 import { answersOf, type QueueStore, sortQueues } from './queue-store.ts';
 
 interface QueueListProps {

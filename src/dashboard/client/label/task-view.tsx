@@ -1,11 +1,10 @@
-import type { ComponentChildren } from 'preact';
-import type { LabelChoice } from '../../api.ts';
+import type { ComponentChildren, RefObject } from 'preact';
+import type { LabelChoice, LabelTask } from '../../api.ts';
 import { visibleText } from '../format.ts';
-import { KeyButton } from './key-button.tsx';
-import { RankingCards, RankingKeys } from './ranking-task.tsx';
-import { ResponseCard } from './response-card.tsx';
-import { SessionError } from './session-error.tsx';
-import type { TaskPartProps } from './task-part.ts';
+import { KeyButton, ResponseCard } from './controls.tsx';
+import { describeOrder, type LabelCommand } from './label-keys.ts';
+import type { LabelSession } from './label-session.ts';
+import { isComplete, movePlace } from './ranking-order.ts';
 
 interface TaskViewProps extends Omit<TaskPartProps, 'isReady'> {
   /** Where a note is written. */
@@ -102,5 +101,162 @@ function RatingKeys({ session, act, isReady }: TaskPartProps) {
         />
       ))}
     </fieldset>
+  );
+}
+
+/** What every part of a task is given. */
+export interface TaskPartProps {
+  readonly session: LabelSession;
+  readonly task: LabelTask;
+  readonly act: (command: LabelCommand) => void;
+  readonly isReady: boolean;
+}
+
+/** The responses of a ranking; each shows its place in the order, and can be moved in it. */
+export function RankingCards(props: TaskPartProps) {
+  const { session, task } = props;
+  const { places } = session.order.value;
+  return (
+    <div class="label-cards label-cards-ranking">
+      {task.responses.map((text, place) => (
+        <ResponseCard
+          key={place}
+          title={`Response ${place + 1}`}
+          text={text}
+          isChosen={places.includes(place)}
+        >
+          <RankingControls {...props} place={place} />
+        </ResponseCard>
+      ))}
+    </div>
+  );
+}
+
+function RankingControls({ session, act, isReady, place }: TaskPartProps & { place: number }) {
+  const order = session.order.value;
+  const rank = order.places.indexOf(place);
+  const move = (by: -1 | 1) => {
+    if (!isReady) return;
+    session.order.value = movePlace(order, { place, by });
+    session.announcement.value = describeOrder(session.order.value.places);
+  };
+  if (rank < 0) {
+    const pick = () => act({ type: 'rank', place });
+    const title = order.places.length === 0 ? 'Best' : 'Next best';
+    return <KeyButton keys={String(place + 1)} onPress={pick} {...{ title, isReady }} />;
+  }
+  const name = `Move response ${place + 1}`;
+  return (
+    <span class="label-rank">
+      <strong>{rank === 0 ? 'Best' : `Place ${rank + 1}`}</strong>
+      <button
+        type="button"
+        aria-label={`${name} up`}
+        aria-disabled={rank === 0}
+        onClick={() => move(-1)}
+      >
+        ↑
+      </button>
+      <button
+        type="button"
+        aria-label={`${name} down`}
+        aria-disabled={rank === order.places.length - 1}
+        onClick={() => move(1)}
+      >
+        ↓
+      </button>
+    </span>
+  );
+}
+
+/** The order so far, and what can be done with it. */
+export function RankingKeys({ session, act, isReady }: TaskPartProps) {
+  const order = session.order.value;
+  const has = order.places.length > 0;
+  return (
+    <fieldset class="label-keys">
+      <legend class="label-hidden">Order of preference</legend>
+      <span class="label-order">{describeOrder(order.places)}</span>
+      <KeyButton
+        keys="⌫"
+        title="Take back"
+        isReady={isReady && has}
+        onPress={() => act({ type: 'take-back' })}
+      />
+      <KeyButton
+        keys="↵"
+        title="Send"
+        isPrimary
+        isReady={isReady && isComplete(order)}
+        onPress={() => act({ type: 'send' })}
+      />
+    </fieldset>
+  );
+}
+
+/** What the server refused, in one line, and what can be done about it. */
+export function SessionError({ session }: { session: LabelSession }) {
+  const error = session.error.value;
+  const state = session.state.value;
+  return (
+    <div class="label-alert" role="alert">
+      {error !== undefined && (
+        <p class="label-error">
+          <span>
+            {state === 'unsent' && <strong>Your answer is kept, not sent. </strong>}
+            {error}
+          </span>
+          {state === 'unsent' && (
+            <>
+              <button type="button" class="label-primary" onClick={() => void session.retry()}>
+                Send again
+              </button>
+              <button type="button" onClick={() => void session.undo()}>
+                Change it
+              </button>
+              <button type="button" onClick={() => void session.drop()}>
+                Leave it out
+              </button>
+            </>
+          )}
+          {state === 'failed' && (
+            <button type="button" onClick={() => void session.retry()}>
+              Try again
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface NoteFieldProps {
+  readonly session: LabelSession;
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+}
+
+const longestNote = 2000;
+
+/** A word about the answer. Keys that are typed here answer nothing. */
+export function NoteField({ session, field }: NoteFieldProps) {
+  return (
+    <label class="label-note">
+      <span>
+        Note (optional) <kbd>N</kbd> <span class="label-hint">Esc leaves it</span>
+      </span>
+      <textarea
+        ref={field}
+        rows={1}
+        maxLength={longestNote}
+        value={session.note.value}
+        readOnly={session.state.value !== 'ready'}
+        onInput={(event) => {
+          session.note.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+    </label>
   );
 }

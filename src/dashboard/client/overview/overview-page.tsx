@@ -1,6 +1,6 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { ChartGrid } from '../charts/chart-grid.tsx';
-import type { DrawnRun } from '../charts/chart-lines.ts';
+import type { DrawnRun } from '../charts/chart-layout.ts';
 import type { DashboardState } from '../dashboard-state.ts';
 import { ConfigTable } from './config-table.tsx';
 import { RunList } from './run-list.tsx';

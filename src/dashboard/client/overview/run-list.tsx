@@ -1,9 +1,8 @@
-import type { RunSummary } from '../../api.ts';
+import './run-list.css';
+import type { RunStatus, RunSummary } from '../../api.ts';
 import { LineSwatch } from '../charts/chart-legend.tsx';
 import type { DashboardState } from '../dashboard-state.ts';
-import { formatTime, kindNames } from './describe-run.ts';
-import { RunProgress, StatusBadge } from './run-status.tsx';
-import './run-list.css';
+import { formatDuration, formatTime, kindNames, progressOf, statuses } from './describe-run.ts';
 
 /** Every run: a click chooses one, ticks draw others beside it. */
 export function RunList({ state }: { state: DashboardState }) {
@@ -62,4 +61,35 @@ function moveFocus(event: KeyboardEvent): void {
   if (next === undefined) return;
   event.preventDefault();
   next.focus();
+}
+
+/** A run's state as a word with its colour. */
+export function StatusBadge({ status }: { status: RunStatus }) {
+  const { word, tone } = statuses[status];
+  return <span class={`status-badge tone-${tone}`}>{word}</span>;
+}
+
+/** How far a run is: a bar, its step, and the time that is left. */
+export function RunProgress({ run }: { run: RunSummary }) {
+  const part = progressOf(run);
+  const { tone } = statuses[run.status];
+  return (
+    <span class="run-progress">
+      <span
+        class={`run-bar tone-${tone}`}
+        role="progressbar"
+        aria-label={`Progress of ${run.name}`}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={part === undefined ? undefined : Math.round(100 * part)}
+      >
+        <span style={{ width: `${100 * (part ?? 0)}%` }} />
+      </span>
+      <span class="run-steps">
+        step {run.step}
+        {run.totalSteps !== null && ` of ${run.totalSteps}`}
+        {run.eta !== null && ` · ${formatDuration(run.eta)} left`}
+      </span>
+    </span>
+  );
 }

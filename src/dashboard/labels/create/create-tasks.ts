@@ -1,12 +1,11 @@
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { NewQueue, QueueSource } from '../../api.ts';
-import { Refusal } from '../../server/http/refusal.ts';
-import { findInside, fromHere } from '../inside-roots.ts';
+import { Refusal } from '../../server/http/request-error.ts';
 import { mostResponses } from '../parse-request.ts';
 import type { StoredTask } from '../queue-schema.ts';
-import { groupsFromFile } from './groups-from-file.ts';
-import { groupsFromSamples, type LabelRun } from './groups-from-samples.ts';
 import { makeTasks, type ResponseGroup } from './make-tasks.ts';
+import { groupsFromFile, groupsFromSamples, type LabelRun } from './response-groups.ts';
 
 export interface CreateOptions {
   /** The same seed chooses the same tasks; 0 by default. */
@@ -110,4 +109,51 @@ function toRefusal(error: unknown, signal: AbortSignal | undefined): unknown {
   const isTheirs = error instanceof Error && !error.message.startsWith('Internal:');
   if (error instanceof Refusal || !isTheirs || signal?.aborted) return error;
   return new Refusal(400, error.message);
+}
+
+/** The real path of what lies at `path`, links followed; undefined if nothing is there.
+ *  @param roots where it must lie; anywhere if not given. Nothing outside is looked at. */
+export async function findInside(
+  path: string,
+  roots: readonly string[] | undefined,
+): Promise<string | undefined> {
+  const absolute = resolve(path);
+  const given = roots?.map((root) => resolve(root));
+  const real = given && (await Promise.all(given.map((root) => realPathOf(root))));
+  const inReal = real?.filter((root) => root !== undefined);
+  expectInside(absolute, { path, roots: given && [...given, ...inReal!] });
+  const found = await realPathOf(absolute);
+  if (found !== undefined) expectInside(found, { path, roots: inReal });
+  return found;
+}
+
+/** A path as it is from here, where it lies here: shorter in errors. */
+export function fromHere(path: string): string {
+  const here = relative(process.cwd(), path);
+  return here !== '' && isWithin(here) ? here : path;
+}
+
+function expectInside(
+  place: string,
+  { path, roots }: { readonly path: string; readonly roots: readonly string[] | undefined },
+): void {
+  if (roots === undefined || roots.some((root) => isWithin(relative(root, place)))) return;
+  throw new Refusal(
+    403,
+    `Cannot use ${path}: it must lie in the folder that the dashboard was started in, or in one that it shows, got another place; copy it there`,
+  );
+}
+
+function isWithin(way: string): boolean {
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+async function realPathOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MetricTable } from './metric-table.ts';
-import { cutIntoBuckets, thinColumn } from './thin-rows.ts';
+import { cutIntoBuckets, MetricTable, thinColumn } from './metric-table.ts';
 
 function tableOf(rows: readonly object[]): MetricTable {
   const table = new MetricTable();

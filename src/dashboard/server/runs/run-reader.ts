@@ -1,15 +1,13 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { JsonlTail } from '../../../base-setup/jsonl-tail.ts';
+import { JsonlTail, type LineSink } from '../../../base-setup/jsonl-tail.ts';
 import { locateRunFiles, type RunPaths } from '../../../run/run-folder.ts';
 import { stateName } from '../../../run/run-state.ts';
-import type { DashboardEvent, RunSummary } from '../../api.ts';
-import { readLastRecords } from '../logs/read-records.ts';
+import type { DashboardEvent, MetricColumns, RunSummary } from '../../api.ts';
+import { type LogRecord, parseRecord, readLastRecords } from '../logs/log-records.ts';
+import { MetricTable } from '../logs/metric-table.ts';
 import type { FoundRun } from './find-runs.ts';
-import { JsonFile } from './json-file.ts';
-import { type FreshMetrics, LineCount, MetricFeed } from './metric-feed.ts';
-import { isLiving, kindOf, type ReadState, readState } from './read-state.ts';
-import { StepTimes } from './step-times.ts';
+import { isLiving, JsonFile, kindOf, type ReadState, readState } from './read-state.ts';
 
 type RunEvent = Extract<DashboardEvent, { type: 'metrics' | 'reset' }>;
 
@@ -102,4 +100,111 @@ export class RunReader {
     if (status !== 'running' || totalSteps === null || seconds === null) return null;
     return Math.max(0, totalSteps - step) * seconds;
   }
+}
+
+/** Rows that one event may carry; the page loads more than that by itself. */
+const MOST_ROWS = 500;
+
+/** What came since it was asked for last: nothing, rows, or more rows than are to be sent. */
+export type FreshMetrics =
+  | undefined
+  | 'many'
+  | { readonly records: readonly LogRecord[]; readonly columns: MetricColumns };
+
+/** Counts the lines of `metrics.jsonl`, and has those that came since it was asked last. */
+export class MetricFeed implements LineSink {
+  private lines = 0;
+  private isOpen = false;
+  private fresh: LogRecord[] = [];
+
+  get count(): number {
+    return this.lines;
+  }
+
+  add(bytes: Buffer): boolean {
+    this.lines++;
+    // What was there at the start is the history that pages ask for.
+    if (!this.isOpen || this.fresh.length > MOST_ROWS) return true;
+    const record = parseRecord(bytes);
+    if (record !== undefined) this.fresh.push(record);
+    return record !== undefined;
+  }
+
+  clear(): void {
+    this.lines = 0;
+    this.fresh = [];
+  }
+
+  /** The rows since the last call; those of before the first one are `many`. */
+  take(): FreshMetrics {
+    const records = this.fresh;
+    if (!this.isOpen || records.length > MOST_ROWS) {
+      this.isOpen = true;
+      this.fresh = [];
+      return 'many';
+    }
+    if (records.length === 0) return undefined;
+    this.fresh = [];
+    const table = new MetricTable();
+    for (const record of records) table.append(record);
+    return { records, columns: { ...table.select({ points: MOST_ROWS }), rows: this.lines } };
+  }
+}
+
+/** Counts the lines of a log. */
+export class LineCount implements LineSink {
+  private lines = 0;
+
+  get count(): number {
+    return this.lines;
+  }
+
+  add(): boolean {
+    this.lines++;
+    return true;
+  }
+
+  clear(): void {
+    this.lines = 0;
+  }
+}
+
+/** Steps whose times are looked at. */
+const RECENT = 20;
+
+/** How long a run's last steps took. Times come from the metrics, where they are measured without the
+ *  clock of the day, so that its jumps change nothing; a step in which the machine slept is an
+ *  outlier that a median passes over.
+ *  @example the last steps took 2, 900 and 3 s  →  3 */
+export class StepTimes {
+  private recent: number[] = [];
+  private middle: number | null = null;
+
+  /** The median, in seconds; null where no time is known. */
+  get seconds(): number | null {
+    return this.middle;
+  }
+
+  /** Takes steps that come after those it has. */
+  add(records: readonly LogRecord[]): void {
+    const times = records.slice(-RECENT).map(secondsOf).filter(isTime);
+    this.recent = [...this.recent, ...times].slice(-RECENT);
+    this.middle = this.recent.toSorted((a, b) => a - b)[this.recent.length >> 1] ?? null;
+  }
+
+  /** Takes steps in place of all before. */
+  restart(records: readonly LogRecord[]): void {
+    this.recent = [];
+    this.add(records);
+  }
+}
+
+function secondsOf(record: LogRecord): number {
+  const times = Object.entries(record).filter(([name]) => name.startsWith('timing/'));
+  return times.reduce((sum, [, value]) => sum + (typeof value === 'number' ? value : 0), 0);
+}
+
+/** A clock that goes back gives times below zero. */
+function isTime(seconds: number): boolean {
+  return Number.isFinite(seconds) && seconds > 0;
 }

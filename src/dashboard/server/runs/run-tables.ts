@@ -10,11 +10,10 @@ import type {
   TokenColumns,
 } from '../../api.ts';
 import { querySamples } from '../../sample-query.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../http/request-error.ts';
+import { type LinePlace, readRecords, readRecordsAt } from '../logs/log-records.ts';
 import { type MetricSelection, MetricTable } from '../logs/metric-table.ts';
-import { type LinePlace, readRecords, readRecordsAt } from '../logs/read-records.ts';
-import { SampleTable, toSampleRow } from '../logs/sample-table.ts';
-import { TokenIndex } from '../logs/token-index.ts';
+import { SampleTable, TokenIndex, toSampleRow } from '../logs/sample-table.ts';
 
 /** What pages ask of one run's logs. Metrics are held as columns; of samples and tokens only where
  *  they lie and what queries look at. */
