@@ -14,8 +14,8 @@ const client = join(here, 'client');
 const otherSources = [
   join(here, 'api.ts'),
   join(here, 'sample-query.ts'),
-  ...['config', 'token-attribution', 'reward-kl', 'advantage', 'training'].map((folder) =>
-    join(here, '..', folder),
+  ...['columns', 'config', 'token-attribution', 'reward-kl', 'advantage', 'training', 'loop'].map(
+    (folder) => join(here, '..', folder),
   ),
   join(here, '../../docs/metrics.md'),
   join(here, '../../package-lock.json'),

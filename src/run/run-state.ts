@@ -2,8 +2,8 @@ import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJsonObject } from '../base-setup/parse-json-object.ts';
-import { stopReasons } from '../ppo-trainer/records.ts';
+import { parseJsonObject } from '../fs/index.ts';
+import { stopReasons } from '../loop/records.ts';
 import { explainSystemError } from './system-error.ts';
 
 /** The file that makes a folder a run's. */

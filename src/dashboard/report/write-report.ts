@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../../base-setup/safetensors/atomic-file.ts';
+import { writeAtomically } from '../../fs/index.ts';
 import { explainSystemError } from '../../run/system-error.ts';
 import type { ReportData } from '../api.ts';
 import { pageFolder } from '../build-page.ts';

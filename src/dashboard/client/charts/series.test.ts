@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { evaluationMetrics } from '../../../ppo-trainer/evaluation-report.ts';
+import { evaluationMetrics } from '../../../loop/evaluation-report.ts';
 import {
   alignSeries,
   collectSeries,

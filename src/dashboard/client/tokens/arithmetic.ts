@@ -1,5 +1,4 @@
-import { advantageEstimators } from '../../../advantage/estimators.ts';
-import { tdErrors } from '../../../advantage/td-error.ts';
+import { gaeAdvantages, returnsOf, rewardToGo, tdErrors } from '../../../advantage/gae.ts';
 import type { PPOConfig } from '../../../config/ppo-config.ts';
 import type { SampleRow, TokenColumns } from '../../api.ts';
 import { formatNumber } from '../format.ts';
@@ -68,21 +67,16 @@ export function recompute(
   { advantageEstimator: name }: Pick<ArithmeticConfig, 'advantageEstimator'>,
 ): Recomputed {
   const rewards = Float32Array.from(columns.rewards);
-  const values = Float32Array.from(columns.values);
   const offsets = Int32Array.of(0, rewards.length);
-  const comparesResponses = name === 'rloo' || name === 'grpo';
-  // These two estimators need the other responses to the prompt, but their returns are those of
-  // reinforce++.
-  const estimator = advantageEstimators[comparesResponses ? 'reinforce++' : name];
-  const { advantages, returns } = estimator.estimate(
-    { sequences: [{ promptIdx: 0 }], stepOffsets: offsets, rewards, values },
-    { gamma, lam: lambda, whitening: 'biased' },
-  );
-  return {
-    errors: name === 'gae' ? tdErrors(rewards, values, { offsets, gamma }) : undefined,
-    advantages: comparesResponses ? undefined : advantages,
-    returns,
-  };
+  if (name !== 'gae') {
+    const returns = rewardToGo(rewards, { offsets, gamma });
+    const advantages = name === 'reinforce++' ? returns : undefined;
+    return { errors: undefined, advantages, returns };
+  }
+  const values = Float32Array.from(columns.values);
+  const errors = tdErrors(rewards, values, { offsets, gamma });
+  const advantages = gaeAdvantages(errors, { offsets, gamma, lam: lambda });
+  return { errors, advantages, returns: returnsOf(advantages, values) };
 }
 
 /** One equation: a symbol, its formula, the formula with numbers, and the result. `_t` and `_{t+1}`

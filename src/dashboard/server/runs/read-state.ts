@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { statIfThere } from '../../../base-setup/safetensors/open-weights.ts';
+import { statIfExists } from '../../../fs/index.ts';
 import { commandOf } from '../../../run/run-config-files.ts';
 import { isRunAlive } from '../../../run/run-lock.ts';
 import { hasEnded, runStatuses, stateName } from '../../../run/run-state.ts';
@@ -89,7 +89,7 @@ export class JsonFile {
 
   /** The object; undefined where there is no file, and empty where it holds something else. */
   async read(): Promise<JsonObject | undefined> {
-    const stats = await statIfThere(this.path);
+    const stats = await statIfExists(this.path);
     const seen = stats && `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
     if (seen === undefined || seen !== this.seen) this.object = await readJson(this.path);
     this.seen = seen;

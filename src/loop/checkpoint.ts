@@ -1,0 +1,42 @@
+import { SafetensorsReader, writeSafetensors } from '../base-setup/index.ts';
+import type { NamedArrays } from '../engine/optim/index.ts';
+
+/** Puts a checkpoint in place: `write` fills the folder it is given. Returns the final folder. */
+export type SaveCheckpoint = (
+  write: (folder: string) => Promise<void>,
+  about: { readonly step: number; readonly isBest: boolean },
+) => Promise<string>;
+
+/** Writes arrays as a safetensors file. */
+export async function writeArrays(file: string, arrays: NamedArrays): Promise<void> {
+  const tensors = Object.entries(arrays).map(([name, data]) => ({
+    name,
+    shape: [data.length],
+    data,
+  }));
+  await writeSafetensors(file, { tensors, stream: tensors });
+}
+
+/** Reads what `writeArrays` wrote. */
+export async function readArrays(file: string): Promise<Record<string, Float32Array>> {
+  const reader = await SafetensorsReader.open(file);
+  try {
+    const arrays: Record<string, Float32Array> = {};
+    for (const { name } of reader.tensors) arrays[name] = await reader.read(name);
+    return arrays;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Requires the hyper-parameters that the run started with. The model may have moved. */
+export function expectSameConfig(saved: Readonly<Record<string, unknown>>, config: object): void {
+  const now: Record<string, unknown> = JSON.parse(JSON.stringify(config));
+  for (const key of new Set([...Object.keys(saved), ...Object.keys(now)])) {
+    const [before, after] = [JSON.stringify(saved[key]), JSON.stringify(now[key])];
+    if (before === after || key === 'modelName') continue;
+    throw new Error(
+      `Cannot resume: ${key} must be ${before} as when the run started, got ${after}; use that value or start a new run`,
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  keepCheckpoints,
+  statefulConfig,
+  trainTiny,
+  withoutTimes,
+} from '../../test/helpers/ppo-run.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { type StepControl, stoppedOnRequest } from './step-control.ts';
+
+/** Says what stands for each call, and goes on after that. */
+function script(...words: readonly ('continue' | 'save' | 'stop')[]) {
+  const asked: number[] = [];
+  const control: StepControl = {
+    betweenSteps: async (step) => words[asked.push(step) - 1] ?? 'continue',
+  };
+  return { control, asked };
+}
+
+describe('StepControl', { timeout: 30_000 }, () => {
+  it('is asked before each step, and again after it had something saved', async () => {
+    const saved: number[] = [];
+    const saveCheckpoint = async (_: unknown, { step }: { step: number }) => {
+      saved.push(step);
+      return '';
+    };
+    const { control, asked } = script('continue', 'save', 'continue', 'continue', 'save', 'save');
+    await trainTiny(statefulConfig, { maxSteps: 4, saveInterval: 0, saveCheckpoint, control });
+    expect(asked).toEqual([0, 1, 1, 2, 3, 3, 3]);
+    expect(saved).toEqual([1, 3, 4]);
+  });
+
+  it('ends a run, which then goes on exactly', async () => {
+    const folder = makeTempFolder();
+    const whole = await trainTiny(statefulConfig);
+    const { control } = script('continue', 'continue', 'stop');
+    const saveCheckpoint = keepCheckpoints(folder);
+    const stopped = await trainTiny(statefulConfig, { saveCheckpoint, control });
+    expect(stopped.results).toMatchObject({
+      ...{ steps: 2, reason: 'interrupted', message: stoppedOnRequest },
+    });
+    const resumeFrom = join(folder, 'checkpoint-2');
+    const resumed = await trainTiny(statefulConfig, { resumeFrom });
+    expect(resumed.weights).toEqual(whole.weights);
+    const steps = (run: typeof whole) =>
+      withoutTimes(run.events.filter(({ type }) => type === 'step'));
+    expect([...steps(stopped), ...steps(resumed)]).toEqual(steps(whole));
+  });
+});
