@@ -42,12 +42,12 @@ async function checkOverview(page: Page): Promise<void> {
   await page.getByLabel('Draw b').check();
   await page.getByText('1 differ').waitFor();
   await page.getByText('Log, 3 lines').click();
-  await page.getByRole('button', { name: 'Options of Reward', exact: true }).click();
+  await page.getByRole('button', { name: 'Options for Reward', exact: true }).click();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Keyboard help' }).click();
   await expectAccessible(page);
   await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Formula of Reward', exact: true }).focus();
+  await page.getByRole('button', { name: 'Formula for Reward', exact: true }).focus();
   await expectAccessible(page);
 }
 

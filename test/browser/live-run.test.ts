@@ -50,7 +50,7 @@ describeInBrowser('a real PPO run in the browser', (browser) => {
     await ask(page, 'Resume', 'running');
     await expect.poll(() => drawnStep(page), patience).toBeGreaterThan(step);
     await ask(page, 'Stop after this step', 'running');
-    await page.getByRole('button', { name: 'Stop it' }).click();
+    await page.getByRole('button', { name: 'Stop run' }).click();
     expect((await end).status).toBe(130);
     await expect.poll(() => readStatus(page), patience).toBe('interrupted');
     expect(stateOf().status).toBe('interrupted');

@@ -51,7 +51,7 @@ function visibleSign(code: number): string {
   return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }
 
-/** A number as a label of an axis: round numbers stay short.
+/** A number as an axis label: round numbers stay short.
  *  @example 0.30000000000000004  →  '0.3', 25000  →  '25k', 2e-7  →  '2e-7' */
 export function formatTick(value: number): string {
   const text = formatSize(Math.abs(value));

@@ -4,7 +4,7 @@ import './theme.css';
 import './base.css';
 import { DashboardState } from './dashboard-state.ts';
 import { App } from './shell/app.tsx';
-import { followTheme } from './shell/theme.ts';
+import { applyTheme } from './shell/theme.ts';
 import { embeddedSource, httpSource } from './sources.ts';
 
 const report = document.getElementById('proximal-report');
@@ -13,7 +13,7 @@ const source =
     ? httpSource()
     : embeddedSource(JSON.parse(report.textContent ?? '') as ReportData);
 
-// Once a frame at most, and not at all while nobody sees the page.
-options.debounceRendering = (draw) => requestAnimationFrame(draw);
-followTheme();
+// Render at most once per frame, and not at all while the page is hidden.
+options.debounceRendering = (render) => requestAnimationFrame(render);
+applyTheme();
 render(<App state={new DashboardState(source)} />, document.getElementById('app')!);

@@ -4,24 +4,24 @@ import { collectSeries } from './charts/series.ts';
 
 type Part = 'metrics' | 'evaluations' | 'log' | 'config';
 
-/** What the page knows of one run, read when it is first shown and kept true by events. */
+/** The data of one run: loaded when it is first shown, then updated by events. */
 export class RunData {
   readonly metrics = signal<MetricColumns | undefined>(undefined);
   readonly evaluations = signal<readonly EvaluationRow[]>([]);
   readonly log = signal<readonly LogRow[]>([]);
   readonly config = signal<Readonly<Record<string, unknown>>>({});
-  /** What charts can draw of it. */
+  /** The series for the charts. */
   readonly series = computed(() =>
     collectSeries(
       this.metrics.value ?? { steps: [], columns: {}, rows: 0 },
       this.evaluations.value,
     ),
   );
-  /** Why something could not be read. */
+  /** Why something could not be loaded. */
   readonly error = signal<string | undefined>(undefined);
 
   private readonly readers: Readonly<Record<Part, () => Promise<void>>>;
-  /** Rows that come while metrics are being read; undefined where they are not. */
+  /** Rows that arrive while metrics are being loaded; undefined at other times. */
   private early: MetricColumns[] | undefined;
   private seen: { evaluations: number; log: number } | undefined;
 
@@ -32,7 +32,7 @@ export class RunData {
         this.early = early;
         try {
           const loaded = thinRows(await source.metrics(id), maxRows);
-          // Where they are being read again by now, these are old.
+          // If another load has started meanwhile, this result is outdated.
           if (this.early === early) this.metrics.value = early.reduce(appendRows, loaded);
         } finally {
           if (this.early === early) this.early = undefined;
@@ -51,13 +51,13 @@ export class RunData {
     this.load();
   }
 
-  /** Reads all anew. */
+  /** Loads everything again. */
   load(): void {
     this.error.value = undefined;
     for (const part of Object.keys(this.readers) as Part[]) void this.read(part);
   }
 
-  /** Takes new rows of metrics. */
+  /** Appends new rows of metrics. */
   append(rows: MetricColumns): void {
     if (this.early !== undefined) this.early.push(rows);
     else if (this.metrics.value !== undefined) {
@@ -65,7 +65,7 @@ export class RunData {
     }
   }
 
-  /** Reads the evaluations and the log again where the run has told of more. */
+  /** Reloads the evaluations and the log if the run has more of them. */
   follow({ counts: { evaluations, log } }: RunSummary): void {
     if (this.seen !== undefined && this.seen.evaluations !== evaluations) {
       void this.read('evaluations');
@@ -84,11 +84,10 @@ export class RunData {
   }
 }
 
-/** Rows that the page keeps of a run; a chart is narrower in pixels. */
+/** Number of rows that the page holds per run; a chart has fewer pixels. */
 export const maxRows = 3000;
 
-/** Puts new rows behind those that are there. Steps that are there already are not taken twice: a
- *  stream that comes back may tell them again.
+/** Appends new rows. Known steps are skipped, since a reconnected stream may repeat them.
  *  @example steps [1, 2] and [2, 3]  →  steps [1, 2, 3] */
 export function appendRows(old: MetricColumns, added: MetricColumns): MetricColumns {
   const last = old.steps.at(-1) ?? -Infinity;
@@ -109,13 +108,13 @@ export function appendRows(old: MetricColumns, added: MetricColumns): MetricColu
   return thinRows({ steps, columns, rows }, maxRows);
 }
 
-/** Fewer rows, evenly over the steps, the first and the last among them. It goes down to half of
- *  `most`, so that a growing run is not thinned at every row.
- *  @example steps [0, 1, 2, 3, 4], most 4  →  steps [0, 2, 4] */
-export function thinRows(data: MetricColumns, most: number): MetricColumns {
+/** Thins rows evenly over the steps, keeping the first and the last. The result has about half of
+ *  `max` rows, so that a growing run is not thinned at every row.
+ *  @example steps [0, 1, 2, 3, 4], max 4  →  steps [0, 2, 4] */
+export function thinRows(data: MetricColumns, max: number): MetricColumns {
   const { steps } = data;
-  if (steps.length <= most) return data;
-  const width = (steps.at(-1)! - steps[0]!) / Math.floor(most / 2);
+  if (steps.length <= max) return data;
+  const width = (steps.at(-1)! - steps[0]!) / Math.floor(max / 2);
   const kept: number[] = [0];
   for (let i = 1; i < steps.length; i++) {
     if (steps[i]! - steps[kept.at(-1)!]! >= width || i === steps.length - 1) kept.push(i);

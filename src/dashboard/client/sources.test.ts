@@ -39,23 +39,23 @@ const report: ReportData = {
 };
 
 describe('embeddedSource()', () => {
-  test('answers queries from what it carries', async () => {
+  test('answers queries from the embedded data', async () => {
     const page = await embeddedSource(report).samples('a', { sort: 'score', order: 'desc' });
     expect(page.rows.map(({ index }) => index)).toEqual([9, 4]);
   });
 
-  test('says what it has not got', async () => {
+  test('reports missing tokens', async () => {
     await expect(embeddedSource(report).tokens('a', 4)).rejects.toThrow(
-      'Cannot show the tokens of sample 4: the report has not got them',
+      'Cannot show the tokens of sample 4: the report does not contain them',
     );
   });
 
-  test('cannot be changed', () => {
+  test('has no live source', () => {
     expect(embeddedSource(report).live).toBeUndefined();
   });
 });
 
-/** Stands for the browser's stream, which Node has not got. */
+/** Replaces the browser's EventSource, which Node does not have. */
 class Stream {
   static all: Stream[] = [];
   onopen = () => {};
@@ -76,27 +76,27 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('who listens is told until the subscription ends, and the stream with the last of them', () => {
+test('listeners receive events until they unsubscribe, and the last one closes the stream', () => {
   const feed = new EventFeed('api/events');
-  const told: string[] = [];
-  const endFirst = feed.subscribe(({ type }) => told.push(`first ${type}`));
+  const events: string[] = [];
+  const endFirst = feed.subscribe(({ type }) => events.push(`first ${type}`));
   const [stream] = Stream.all as [Stream];
   stream.onopen();
-  const endSecond = feed.subscribe(({ type }) => told.push(`second ${type}`));
-  expect(told.splice(0)).toEqual(['first connected', 'second connected']);
+  const endSecond = feed.subscribe(({ type }) => events.push(`second ${type}`));
+  expect(events.splice(0)).toEqual(['first connected', 'second connected']);
   endFirst();
   endFirst();
   stream.onmessage({ data: '{"type":"reset","run":"a"}' });
-  expect(told.splice(0)).toEqual(['second reset']);
+  expect(events.splice(0)).toEqual(['second reset']);
   expect(stream.isClosed).toBe(false);
   endSecond();
   expect(stream.isClosed).toBe(true);
-  feed.subscribe(({ type }) => told.push(type));
+  feed.subscribe(({ type }) => events.push(type));
   expect(Stream.all).toHaveLength(2);
-  expect(told).toEqual([]);
+  expect(events).toEqual([]);
 });
 
-test('a stream that fails is opened again, unless nobody listens by then', () => {
+test('a failed stream reconnects unless all listeners are gone', () => {
   vi.useFakeTimers();
   const feed = new EventFeed('api/events');
   const end = feed.subscribe(() => {});

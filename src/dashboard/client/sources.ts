@@ -15,27 +15,27 @@ import type {
 } from '../api.ts';
 import { formatSampleQuery, querySamples } from '../sample-query.ts';
 
-/** Rows of metrics to ask for: a chart is narrower in pixels. */
+/** Number of metric rows to request; a chart has fewer pixels. */
 const points = 2000;
 
-/** What the server of this page tells. Addresses are relative, so that it may stand under any path. */
+/** Data from the server of this page. URLs are relative, so it may be served under any path. */
 export function httpSource(): DashboardSource {
-  const of = (run: string) => `api/runs/${encodeURIComponent(run)}`;
+  const base = (run: string) => `api/runs/${encodeURIComponent(run)}`;
   return {
     runs: () => get<RunSummary[]>('api/runs'),
-    config: (run) => get<Record<string, unknown>>(`${of(run)}/config`),
-    metrics: (run) => get<MetricColumns>(`${of(run)}/metrics?points=${points}`),
-    evaluations: (run) => get<EvaluationRow[]>(`${of(run)}/evaluations`),
-    log: (run) => get<LogRow[]>(`${of(run)}/log`),
-    samples: (run, query) => get<SamplePage>(`${of(run)}/samples?${formatSampleQuery(query)}`),
-    tokens: (run, index) => get<TokenColumns>(`${of(run)}/samples/${index}/tokens`),
+    config: (run) => get<Record<string, unknown>>(`${base(run)}/config`),
+    metrics: (run) => get<MetricColumns>(`${base(run)}/metrics?points=${points}`),
+    evaluations: (run) => get<EvaluationRow[]>(`${base(run)}/evaluations`),
+    log: (run) => get<LogRow[]>(`${base(run)}/log`),
+    samples: (run, query) => get<SamplePage>(`${base(run)}/samples?${formatSampleQuery(query)}`),
+    tokens: (run, index) => get<TokenColumns>(`${base(run)}/samples/${index}/tokens`),
     live: liveSource(),
   };
 }
 
 function liveSource(): LiveSource {
   const feed = new EventFeed('api/events');
-  const of = (queue: string) => `api/labels/${encodeURIComponent(queue)}`;
+  const base = (queue: string) => `api/labels/${encodeURIComponent(queue)}`;
   return {
     subscribe: (onEvent) => feed.subscribe(onEvent),
     control: async (run, command) => {
@@ -44,17 +44,19 @@ function liveSource(): LiveSource {
     queues: () => get<LabelQueue[]>('api/labels'),
     createQueue: (queue) => post<LabelQueue>('api/labels', queue),
     nextTask: async (queue, labeller) => {
-      const answer = await ask(`${of(queue)}/next?labeller=${encodeURIComponent(labeller)}`);
-      return answer.status === 204 ? undefined : ((await answer.json()) as LabelTask);
+      const response = await request(
+        `${base(queue)}/next?labeller=${encodeURIComponent(labeller)}`,
+      );
+      return response.status === 204 ? undefined : ((await response.json()) as LabelTask);
     },
-    answer: (queue, answer) => post<LabelQueue>(`${of(queue)}/answers`, answer),
-    undo: (queue, labeller) => post<LabelTask>(`${of(queue)}/undo`, { labeller }),
-    exportUrl: (queue) => `${of(queue)}/export`,
+    answer: (queue, answer) => post<LabelQueue>(`${base(queue)}/answers`, answer),
+    undo: (queue, labeller) => post<LabelTask>(`${base(queue)}/undo`, { labeller }),
+    exportUrl: (queue) => `${base(queue)}/export`,
   };
 }
 
 async function get<T>(path: string): Promise<T> {
-  return (await (await ask(path)).json()) as T;
+  return (await (await request(path)).json()) as T;
 }
 
 async function post<T>(path: string, body: unknown): Promise<T> {
@@ -62,29 +64,29 @@ async function post<T>(path: string, body: unknown): Promise<T> {
 }
 
 function send(path: string, body: unknown): Promise<Response> {
-  return ask(path, {
+  return request(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
 }
 
-/** Asks the server; a refusal becomes an error in the server's own words. */
-async function ask(path: string, init?: RequestInit): Promise<Response> {
-  const answer = await fetch(path, init).catch(() => {
+/** Sends a request; an error response is thrown with the server's message. */
+async function request(path: string, init?: RequestInit): Promise<Response> {
+  const response = await fetch(path, init).catch(() => {
     throw new Error(
       'Cannot reach the server: it must be running; start "proximal dashboard" again',
     );
   });
-  if (answer.ok) return answer;
-  const refusal = (await answer.json().catch(() => ({}))) as Partial<ApiError>;
+  if (response.ok) return response;
+  const body = (await response.json().catch(() => ({}))) as Partial<ApiError>;
   throw new Error(
-    refusal.error ??
-      `Cannot read ${path}: the server answers ${answer.status} ${answer.statusText}`,
+    body.error ??
+      `Cannot read ${path}: the server responded with ${response.status} ${response.statusText}`,
   );
 }
 
-/** What a report carries in itself: nothing is asked for elsewhere, and nothing changes. */
+/** Data embedded in a report: there are no requests and no changes. */
 export function embeddedSource(report: ReportData): DashboardSource {
   return {
     runs: async () => [report.run],
@@ -97,7 +99,7 @@ export function embeddedSource(report: ReportData): DashboardSource {
       const columns = report.tokens[index];
       if (columns !== undefined) return columns;
       throw new RangeError(
-        `Cannot show the tokens of sample ${index}: the report has not got them`,
+        `Cannot show the tokens of sample ${index}: the report does not contain them`,
       );
     },
     live: undefined,
@@ -107,11 +109,11 @@ export function embeddedSource(report: ReportData): DashboardSource {
 type FeedEvent = DashboardEvent | { readonly type: 'connected' | 'lost' };
 type Listener = (event: FeedEvent) => void;
 
-/** How long to wait before asking again, in milliseconds: soon at first, then every five seconds. */
+/** Delays before reconnecting, in milliseconds; the last one repeats. */
 const delays = [500, 1000, 2000, 5000];
 
-/** One stream of events for all who listen, open while somebody does. It comes back by itself, also
- *  where the browser's own way gives up: after an answer that is an error. */
+/** One event stream for all listeners, open while there are any. It reconnects by itself, even after an
+ *  error response, where the browser would give up. */
 export class EventFeed {
   private readonly url: string;
   private readonly listeners = new Set<Listener>();
@@ -124,9 +126,9 @@ export class EventFeed {
     this.url = url;
   }
 
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: Listener): () => void {
-    // The same function may listen twice.
+    // The same function may subscribe twice.
     const own: Listener = (event) => listener(event);
     this.listeners.add(own);
     if (this.listeners.size === 1) this.open();
@@ -142,14 +144,14 @@ export class EventFeed {
     stream.onopen = () => {
       this.isOpen = true;
       this.failures = 0;
-      this.tell({ type: 'connected' });
+      this.emit({ type: 'connected' });
     };
-    stream.onmessage = ({ data }) => this.tell(JSON.parse(data as string) as DashboardEvent);
+    stream.onmessage = ({ data }) => this.emit(JSON.parse(data as string) as DashboardEvent);
     stream.onerror = () => {
       stream.close();
       this.isOpen = false;
       const delay = delays[Math.min(this.failures++, delays.length - 1)]!;
-      this.tell({ type: 'lost' });
+      this.emit({ type: 'lost' });
       this.timer = setTimeout(() => this.open(), delay);
     };
   }
@@ -161,7 +163,7 @@ export class EventFeed {
     this.failures = 0;
   }
 
-  private tell(event: FeedEvent): void {
+  private emit(event: FeedEvent): void {
     for (const listener of [...this.listeners]) listener(event);
   }
 }

@@ -25,7 +25,7 @@ export function ChartCard({ spec, runs, domain, view, style }: ChartCardProps) {
   const canvas = useRef<(() => HTMLCanvasElement | undefined) | null>(null);
   const isLog = ownLog ?? view.isLog.value;
   const smoothing = view.smoothing.value;
-  // Parts of several wholes cannot lie on each other, and on a log scale their heights say nothing.
+  // Stacks of several runs would overlap, and on a log scale heights cannot be added.
   const isStacked = spec.isStacked === true && runs.length === 1 && !isLog;
   const content = useMemo(
     () => ({ lines, domain, isLog, isStacked, smoothing, isSmoothed: smoothing > 0, style }),
@@ -33,10 +33,10 @@ export function ChartCard({ spec, runs, domain, view, style }: ChartCardProps) {
   );
   const names = [...runs.map(({ name }) => name), spec.title];
   const savePng = async () => {
-    const drawn = canvas.current?.();
-    if (drawn === undefined) return;
+    const chart = canvas.current?.();
+    if (chart === undefined) return;
     const title = `${spec.title} – ${runs.map(({ name }) => name).join(', ')}`;
-    download(await exportPng(drawn, { title, lines, style }), fileName(names, 'png'));
+    download(await exportPng(chart, { title, lines, style }), fileName(names, 'png'));
   };
   const saveCsv = () =>
     download(new Blob([formatCsv(lines)], { type: 'text/csv' }), fileName(names, 'csv'));
@@ -67,7 +67,7 @@ interface ChartMenuProps {
   readonly onCsv: () => void;
 }
 
-/** What can be done with one chart. */
+/** The menu of one chart. */
 export function ChartMenu({ title, ...items }: ChartMenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -76,14 +76,14 @@ export function ChartMenu({ title, ...items }: ChartMenuProps) {
     setOpen(false);
     button.current!.focus();
   };
-  useLeaving(root, { isOpen, onLeave: () => setOpen(false), onEscape: close });
+  useDismiss(root, { isOpen, onLeave: () => setOpen(false), onEscape: close });
   return (
     <div ref={root} class="chart-menu">
       <button
         ref={button}
         type="button"
         class="quiet"
-        aria-label={`Options of ${title}`}
+        aria-label={`Options for ${title}`}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
@@ -97,7 +97,7 @@ export function ChartMenu({ title, ...items }: ChartMenuProps) {
 type MenuItemsProps = Omit<ChartMenuProps, 'title'> & { readonly onDone: () => void };
 
 function MenuItems({ isLog, onLog, onPng, onCsv, onDone }: MenuItemsProps) {
-  const choose = (action: () => void) => () => {
+  const runAndClose = (action: () => void) => () => {
     action();
     onDone();
   };
@@ -111,26 +111,26 @@ function MenuItems({ isLog, onLog, onPng, onCsv, onDone }: MenuItemsProps) {
         />
         Log scale
       </label>
-      <button type="button" onClick={choose(onPng)}>
+      <button type="button" onClick={runAndClose(onPng)}>
         Save as PNG
       </button>
-      <button type="button" onClick={choose(onCsv)}>
+      <button type="button" onClick={runAndClose(onCsv)}>
         Save as CSV
       </button>
     </div>
   );
 }
 
-interface Leaving {
+interface DismissOptions {
   readonly isOpen: boolean;
   readonly onLeave: () => void;
   readonly onEscape: () => void;
 }
 
-/** Tells when mouse or focus go elsewhere, or Escape is pressed, while something is open. */
-function useLeaving(
+/** Calls back when the pointer or focus leaves an open menu, or Escape is pressed. */
+function useDismiss(
   root: RefObject<HTMLElement | null>,
-  { isOpen, onLeave, onEscape }: Leaving,
+  { isOpen, onLeave, onEscape }: DismissOptions,
 ): void {
   useEffect(() => {
     if (!isOpen) return undefined;
@@ -147,7 +147,7 @@ function useLeaving(
   }, [isOpen]);
 }
 
-/** A button that tells, under the mouse or with the focus, what a chart's metrics are. */
+/** A button that explains a chart's metrics on hover and on focus. */
 export function FormulaTip({ title, metrics }: { title: string; metrics: readonly string[] }) {
   const [isDismissed, setDismissed] = useState(false);
   const id = useId();
@@ -161,7 +161,7 @@ export function FormulaTip({ title, metrics }: { title: string; metrics: readonl
       <button
         type="button"
         class="quiet"
-        aria-label={`Formula of ${title}`}
+        aria-label={`Formula for ${title}`}
         aria-describedby={id}
         onKeyDown={({ key }) => setDismissed(key === 'Escape')}
         onMouseEnter={() => setDismissed(false)}
@@ -195,7 +195,7 @@ function Note({ metric, note }: { metric: string; note: MetricNote }) {
   );
 }
 
-/** Markdown's `code` in a text. */
+/** Text with Markdown's `code`. */
 function WithCode({ text }: { text: string }) {
   return (
     <>{text.split('`').map((part, i) => (i % 2 === 1 ? <code key={part}>{part}</code> : part))}</>

@@ -3,7 +3,7 @@ import { dashes, plotFont } from './chart-view.ts';
 import type { PlotStyle } from './plot-options.ts';
 import { alignSeries, type Points } from './series.ts';
 
-interface Picture {
+interface ChartPicture {
   readonly title: string;
   readonly lines: readonly Line[];
   readonly style: PlotStyle;
@@ -13,8 +13,8 @@ const margin = 14;
 const titleHeight = 26;
 const rowHeight = 18;
 
-/** A chart as a PNG, with its title above and its legend below, on the page's own ground. */
-export async function exportPng(chart: HTMLCanvasElement, picture: Picture): Promise<Blob> {
+/** A chart as a PNG, with its title above and its legend below, on the page's background. */
+export async function exportPng(chart: HTMLCanvasElement, picture: ChartPicture): Promise<Blob> {
   const scale = devicePixelRatio;
   const canvas = document.createElement('canvas');
   const rows = picture.lines.length;
@@ -31,14 +31,14 @@ export async function exportPng(chart: HTMLCanvasElement, picture: Picture): Pro
   const size = [chart.width / scale, chart.height / scale] as const;
   context.drawImage(chart, margin, margin + titleHeight, ...size);
   drawLegend(context, { ...picture, top: margin + titleHeight + size[1] + rowHeight / 2 });
-  const blob = await new Promise<Blob | null>((take) => canvas.toBlob(take, 'image/png'));
-  if (blob === null) throw new Error('Cannot save the chart: the browser made no picture of it');
+  const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'));
+  if (blob === null) throw new Error('Cannot save the chart: the browser returned no image');
   return blob;
 }
 
 function drawLegend(
   context: CanvasRenderingContext2D,
-  { lines, style, top }: Picture & { readonly top: number },
+  { lines, style, top }: ChartPicture & { readonly top: number },
 ): void {
   context.font = `12px ${plotFont}`;
   context.lineWidth = 2;
@@ -59,7 +59,7 @@ export interface NamedPoints extends Points {
   readonly name: string;
 }
 
-/** Series as CSV (RFC 4180): a line for each step, an empty cell where a series has no number.
+/** Series as CSV (RFC 4180): a line per step, an empty cell for a missing number.
  *  @example kl [0.5] at step 1  →  'step,kl\r\n1,0.5\r\n' */
 export function formatCsv(series: readonly NamedPoints[]): string {
   const { steps, columns } = alignSeries(series);
@@ -68,13 +68,13 @@ export function formatCsv(series: readonly NamedPoints[]): string {
   return [head, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('');
 }
 
-/** Text as a cell that no spreadsheet takes for a formula. */
+/** Text as a cell that spreadsheets do not treat as a formula. */
 function formatCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A name for a file that every system takes.
+/** A file name that is valid on every system.
  *  @example ['My run', 'KL to the reference'], 'csv'  →  'my-run-kl-to-the-reference.csv' */
 export function fileName(parts: readonly string[], extension: string): string {
   const words =
@@ -89,7 +89,7 @@ export function fileName(parts: readonly string[], extension: string): string {
   return `${name === '' ? 'chart' : name}.${extension}`;
 }
 
-/** Hands a file to the browser to keep. */
+/** Downloads a file. */
 export function download(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

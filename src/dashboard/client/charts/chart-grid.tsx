@@ -6,14 +6,14 @@ import { type ChartSection, type DrawnRun, layOutCharts, moreTitle } from './cha
 import type { ChartView, StepRange } from './chart-view.ts';
 import { readPlotStyle } from './plot-options.ts';
 
-/** Every chart of the runs that are drawn. */
+/** All charts of the drawn runs. */
 export function ChartGrid({ runs, view }: { runs: readonly DrawnRun[]; view: ChartView }) {
   const names = [...new Set(runs.flatMap(({ series }) => [...series.keys()]))];
   const sections = useMemo(() => layOutCharts(names), [names.join('\n')]);
-  const domain = useMemo(() => stepsOf(runs), [runs]);
+  const domain = useMemo(() => stepRange(runs), [runs]);
   const style = useMemo(readPlotStyle, [isDark.value]);
   if (sections.length === 0)
-    return <p class="nothing">No numbers yet: the first step is under way.</p>;
+    return <p class="nothing">No metrics yet: the first step is running.</p>;
   return (
     <div class="charts">
       <ChartToolbar view={view} />
@@ -40,7 +40,7 @@ interface SectionProps {
   readonly children: (spec: ChartSection['charts'][number]) => preact.JSX.Element;
 }
 
-/** Charts under a heading; those that few look at stay folded until they do. */
+/** Charts under a heading; the section `More` starts folded. */
 function Section({ section: { title, charts }, children }: SectionProps) {
   const [isOpen, setOpen] = useState(title !== moreTitle);
   return (
@@ -58,8 +58,8 @@ function Section({ section: { title, charts }, children }: SectionProps) {
   );
 }
 
-/** From the first step that any run tells of to the last. */
-function stepsOf(runs: readonly DrawnRun[]): StepRange {
+/** The interval from the first to the last step of all runs. */
+function stepRange(runs: readonly DrawnRun[]): StepRange {
   const lists = runs.flatMap(({ series }) => [...series.values()].map(({ steps }) => steps));
   const min = Math.min(...lists.map((steps) => steps[0] ?? Infinity));
   const max = Math.max(...lists.map((steps) => steps.at(-1) ?? -Infinity));
@@ -67,7 +67,7 @@ function stepsOf(runs: readonly DrawnRun[]): StepRange {
   return min === max ? { min: min - 1, max: max + 1 } : { min, max };
 }
 
-/** What holds for all charts: smoothing, scale, zoom, and the step under the cursor. */
+/** Settings of all charts: smoothing, scale, zoom, and the step under the cursor. */
 export function ChartToolbar({ view }: { view: ChartView }) {
   const { isLog, range, cursor } = view;
   return (

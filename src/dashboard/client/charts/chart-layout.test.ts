@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { chartLines, layOutCharts } from './chart-layout.ts';
 
 describe('layOutCharts()', () => {
-  test('groups what belongs together and gives the rest a chart each', () => {
+  test('groups related metrics and gives each of the rest its own chart', () => {
     const names = ['step', 'kl_div', 'objective/kl', 'lr', 'rewards/b/mean', 'rewards/a/mean'];
     expect(layOutCharts([...names, 'a', 'timing/score', 'timing/update'])).toEqual([
       {
@@ -29,13 +29,13 @@ describe('layOutCharts()', () => {
     ]);
   });
 
-  test('training and validation of a stage share a chart', () => {
+  test('training and validation metrics of a stage share a chart', () => {
     expect(layOutCharts(['train/loss', 'eval/loss'])).toEqual([
       { title: 'Learning', charts: [{ title: 'Loss', metrics: ['train/loss', 'eval/loss'] }] },
     ]);
   });
 
-  test('no metric is lost or shown twice', () => {
+  test('shows every metric exactly once', () => {
     const name = fc.oneof(
       fc.string({ minLength: 1 }),
       fc.constantFrom('objective/kl', 'rewards/x/mean', 'timing/y', 'eval/kl'),
@@ -44,8 +44,8 @@ describe('layOutCharts()', () => {
       fc.property(fc.uniqueArray(name), (names) => {
         const shown = layOutCharts(names).flatMap(({ charts }) => charts.flatMap((c) => c.metrics));
         const hidden = ['step', 'epoch', 'policy_loss', 'value_loss', 'kl_div', 'avg_reward'];
-        const asked = names.filter((one) => !hidden.includes(one));
-        expect(shown.toSorted()).toEqual(asked.toSorted());
+        const expected = names.filter((one) => !hidden.includes(one));
+        expect(shown.toSorted()).toEqual(expected.toSorted());
       }),
     );
   });
@@ -63,7 +63,7 @@ const runs = [
 ];
 
 describe('chartLines()', () => {
-  test('gives each metric of one run a colour', () => {
+  test('gives each metric of a single run its own colour', () => {
     const spec = { title: 'Time', metrics: ['timing/score', 'timing/update', 'timing/none'] };
     expect(chartLines(spec, runs.slice(1))).toEqual([
       { ...points, label: 'score', name: 'timing/score', colour: 0, dash: 0, isNoisy: true },
@@ -71,7 +71,7 @@ describe('chartLines()', () => {
     ]);
   });
 
-  test('gives each of several runs a colour', () => {
+  test('gives each of several runs its own colour', () => {
     expect(chartLines({ title: 'KL', metrics: ['objective/kl'] }, runs)).toEqual([
       { ...points, label: 'a', name: 'a objective/kl', colour: 0, dash: 0, isNoisy: true },
       { ...points, label: 'b', name: 'b objective/kl', colour: 3, dash: 0, isNoisy: true },
@@ -85,7 +85,7 @@ describe('chartLines()', () => {
     ]);
   });
 
-  test('takes evaluations as they are', () => {
+  test('does not smooth evaluations', () => {
     const evaluated = { name: 'a', colour: 0, series: new Map([['eval/kl', points]]) };
     expect(chartLines({ title: 'KL', metrics: ['eval/kl'] }, [evaluated])[0]!.isNoisy).toBe(false);
   });

@@ -4,7 +4,7 @@ import { evaluationMetrics } from '../../../loop/evaluation-report.ts';
 import {
   alignSeries,
   collectSeries,
-  nearestPlace,
+  nearestIndex,
   type Points,
   smooth,
   stackColumns,
@@ -23,7 +23,7 @@ const points: fc.Arbitrary<Points> = fc
   );
 
 describe('alignSeries()', () => {
-  test('tells a step that is not there from a number that is not there', () => {
+  test('distinguishes a missing step from a missing number', () => {
     const aligned = alignSeries([
       { steps: [1, 3], values: [5, null] },
       { steps: [2, 3], values: [7, 8] },
@@ -35,7 +35,7 @@ describe('alignSeries()', () => {
     ]);
   });
 
-  test('every series can be read back', () => {
+  test('keeps every number of every series', () => {
     fc.assert(
       fc.property(fc.array(points, { minLength: 1, maxLength: 4 }), (series) => {
         const { steps, columns } = alignSeries(series);
@@ -50,19 +50,19 @@ describe('alignSeries()', () => {
   });
 });
 
-describe('nearestPlace()', () => {
-  test('passes over steps without a number', () => {
+describe('nearestIndex()', () => {
+  test('skips steps without a number', () => {
     const gap = { steps: [10, 20, 30], values: [1, null, 3] };
-    expect(nearestPlace(gap, 19)).toBe(0);
-    expect(nearestPlace(gap, 21)).toBe(2);
-    expect(nearestPlace(gap, 99)).toBe(2);
-    expect(nearestPlace({ steps: [10], values: [null] }, 10)).toBe(-1);
+    expect(nearestIndex(gap, 19)).toBe(0);
+    expect(nearestIndex(gap, 21)).toBe(2);
+    expect(nearestIndex(gap, 99)).toBe(2);
+    expect(nearestIndex({ steps: [10], values: [null] }, 10)).toBe(-1);
   });
 
   test('no other number is nearer', () => {
     fc.assert(
       fc.property(points, fc.integer({ min: -5, max: 45 }), (one, step) => {
-        const place = nearestPlace(one, step);
+        const place = nearestIndex(one, step);
         const distances = one.steps.flatMap((s, i) =>
           one.values[i] === null ? [] : [Math.abs(s - step)],
         );
@@ -90,21 +90,21 @@ const performance = {
 };
 
 describe('collectSeries()', () => {
-  test('gives an evaluation the names that the run itself gives it', () => {
+  test('gives the metrics of an evaluation the names that the run uses', () => {
     const series = collectSeries(none, [{ step: 5, performance, convergence: {}, samples: [] }]);
     const numbers = [...series].map(([name, { values }]) => [name, values[0]]);
     expect(Object.fromEntries(numbers)).toEqual(evaluationMetrics({ performance }));
     expect(series.get('eval/kl')).toEqual({ steps: [5], values: [7] });
   });
 
-  test('takes the numbers of a validation as they are, and null where one has none', () => {
+  test('copies the numbers of a validation, with null for missing ones', () => {
     const rows = [{ step: 1, 'eval/loss': 2 }, { step: 3, 'eval/loss': null }, { step: 4 }];
     expect([...collectSeries(none, rows)]).toEqual([
       ['eval/loss', { steps: [1, 3, 4], values: [2, null, null] }],
     ]);
   });
 
-  test('leaves out metrics without a single number', () => {
+  test('leaves out metrics without any number', () => {
     const metrics = { steps: [1, 2], columns: { a: [null, 1], b: [null, null] }, rows: 2 };
     expect([...collectSeries(metrics, []).keys()]).toEqual(['a']);
   });
@@ -113,18 +113,18 @@ describe('collectSeries()', () => {
 const number = fc.double({ min: -1e6, max: 1e6, noNaN: true });
 
 describe('smooth()', () => {
-  test('gives the hand-worked numbers', () => {
+  test('returns the hand-worked numbers', () => {
     const [first, gap, last] = smooth([1, null, 3], 0.5);
     expect(first).toBe(1);
     expect(gap).toBeNull();
     expect(last).toBeCloseTo(7 / 3, 12);
   });
 
-  test('leaves numbers as they are at weight 0', () => {
+  test('changes nothing at weight 0', () => {
     expect(smooth([4, -1, null, 2], 0)).toEqual([4, -1, null, 2]);
   });
 
-  test('stays within what came before, however heavy the weight', () => {
+  test('stays within the range of the numbers so far for any weight', () => {
     fc.assert(
       fc.property(fc.array(number), fc.double({ min: 0, max: 0.99, noNaN: true }), (x, w) => {
         smooth(x, w).forEach((value, n) => {
@@ -137,7 +137,7 @@ describe('smooth()', () => {
   });
 });
 
-test('stackColumns() puts columns on top of each other, and keeps gaps', () => {
+test('stackColumns() adds up columns and keeps gaps', () => {
   expect(
     stackColumns([
       [1, 2, undefined],

@@ -1,19 +1,20 @@
+import { evaluationMetrics, type Performance } from '../../../loop/evaluation-report.ts';
 import type { EvaluationRow, MetricColumns } from '../../api.ts';
 
-/** Numbers at steps that rise. */
+/** Numbers at increasing steps. */
 export interface Points {
   readonly steps: readonly number[];
   readonly values: readonly (number | null)[];
 }
 
-/** Columns over one list of steps. Undefined says that a series has no such step, so that its line
- *  goes on; null that it has no number there, so that its line has a gap. */
+/** Columns over one list of steps. Undefined means that a series has no such step, so its line
+ *  continues; null means that it has no number there, so its line has a gap. */
 export interface Aligned {
   readonly steps: number[];
   readonly columns: (number | null | undefined)[][];
 }
 
-/** Puts series over the steps that any of them has.
+/** Aligns series over the union of their steps.
  *  @example steps [1, 3] with [5, null], and [2, 3] with [7, 8]  →  steps [1, 2, 3], [5, undefined, null], [undefined, 7, 8] */
 export function alignSeries(series: readonly Points[]): Aligned {
   const lists = [...new Set(series.map(({ steps }) => steps))];
@@ -21,20 +22,20 @@ export function alignSeries(series: readonly Points[]): Aligned {
     lists.length === 1
       ? [...lists[0]!]
       : [...new Set(lists.flat())].sort((first, second) => first - second);
-  const places = new Map(steps.map((step, place) => [step, place]));
+  const positions = new Map(steps.map((step, i) => [step, i]));
   const columns = series.map((one) => {
     const column = new Array<number | null | undefined>(steps.length).fill(undefined);
     one.steps.forEach((step, i) => {
-      column[places.get(step)!] = one.values[i] ?? null;
+      column[positions.get(step)!] = one.values[i] ?? null;
     });
     return column;
   });
   return { steps, columns };
 }
 
-/** The place whose step is nearest to one and has a number; −1 where there is none.
- *  @example steps [10, 20, 30], values [1, null, 3], step 19  →  0 (10 is as near as any with a number) */
-export function nearestPlace({ steps, values }: Points, step: number): number {
+/** Index of the nearest step that has a number; −1 if there is none.
+ *  @example steps [10, 20, 30], values [1, null, 3], step 19  →  0 (20 has no number) */
+export function nearestIndex({ steps, values }: Points, step: number): number {
   let low = 0;
   let high = steps.length;
   while (low < high) {
@@ -51,24 +52,10 @@ export function nearestPlace({ steps, values }: Points, step: number): number {
   return step - steps[before]! <= steps[after]! - step ? before : after;
 }
 
-/** Every series of a run by the metric's name: what its steps told, and its evaluations. */
+/** The series of a run by metric name: metrics of its steps and of its evaluations. */
 export type RunSeries = ReadonlyMap<string, Points>;
 
-/** The numbers of an evaluator's report under the names that docs/metrics.md gives them. */
-const performanceNames: Readonly<Record<string, string>> = {
-  reward: 'eval/reward',
-  rewardStd: 'eval/reward_std',
-  greedyReward: 'eval/greedy_reward',
-  bestOfN: 'eval/best_of_n',
-  winRate: 'eval/win_rate',
-  kl: 'eval/kl',
-  entropy: 'eval/entropy',
-  length: 'eval/length',
-  repetition: 'eval/repetition',
-  explainedVariance: 'eval/explained_variance',
-};
-
-/** Series of metrics and evaluations. Those without a single number are left out.
+/** Collects the series of metrics and evaluations. Series without any number are left out.
  *  @example an evaluation { step: 5, performance: { kl: 2 } }  →  'eval/kl' with 2 at step 5 */
 export function collectSeries(
   metrics: MetricColumns,
@@ -86,20 +73,18 @@ export function collectSeries(
   return series;
 }
 
-function evaluationNumbers({ step: _, performance, ...rest }: EvaluationRow) {
-  const numbers: Record<string, number> = {};
-  const put = (name: string, value: unknown) => {
-    if (typeof value === 'number') numbers[name] = value;
-  };
-  for (const [name, value] of Object.entries(rest)) put(name, value);
-  for (const [name, value] of Object.entries(performance ?? {})) {
-    const metric = performanceNames[name];
-    if (metric !== undefined) put(metric, value);
-  }
-  return numbers;
+function evaluationNumbers({ step: _, performance, ...validation }: EvaluationRow) {
+  const metrics: Readonly<Record<string, unknown>> =
+    typeof performance === 'object' && performance !== null
+      ? evaluationMetrics({ performance: performance as Performance })
+      : {};
+  const entries = Object.entries({ ...validation, ...metrics });
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  );
 }
 
-/** Exponential moving average that does not lean towards 0 at its start; nulls stay and count for nothing.
+/** Exponential moving average, corrected for its start at 0; nulls are kept and ignored.
  *  s_n = w·s_{n−1} + (1 − w)·x_n with s_0 = 0;  ŝ_n = s_n / (1 − wⁿ)
  *  @example w=½, x=[1, null, 3]  →  [1, null, 7/3] */
 export function smooth(x: readonly (number | null)[], w: number): (number | null)[] {
@@ -115,8 +100,8 @@ export function smooth(x: readonly (number | null)[], w: number): (number | null
 
 type Column = readonly (number | null | undefined)[];
 
-/** Columns on top of each other: each has the sum of itself and of those before it. Where one has no
- *  number it has none still, and counts as 0 below others.
+/** Stacks columns: each becomes the sum of itself and those before it. A missing number stays missing
+ *  and counts as 0 in the sums above it.
  *  @example [1, 2], [3, null], [5, 6]  →  [1, 2], [4, null], [9, 8] */
 export function stackColumns(columns: readonly Column[]): (number | null | undefined)[][] {
   const sums = new Map<number, number>();

@@ -6,7 +6,7 @@ import { Dialog } from '../shell/dialogs.tsx';
 import { isAlive, refuseCommand } from './describe-run.ts';
 import { StatusBadge } from './run-list.tsx';
 
-/** The chosen run: where it is, what it is at, and what can be asked of it. */
+/** The selected run: its status, its phase, and its controls. */
 export function RunPanel({ run, state }: { run: RunSummary; state: DashboardState }) {
   return (
     <section class="panel run-panel" aria-labelledby="run-name">
@@ -26,11 +26,11 @@ export function RunPanel({ run, state }: { run: RunSummary; state: DashboardStat
   );
 }
 
-const commands: readonly { command: ControlCommand; label: string; asked: string }[] = [
-  { command: 'pause', label: 'Pause', asked: 'The run pauses before its next step.' },
-  { command: 'resume', label: 'Resume', asked: 'The run goes on.' },
-  { command: 'save', label: 'Save now', asked: 'A checkpoint is saved after this step.' },
-  { command: 'stop', label: 'Stop after this step', asked: 'The run ends after this step.' },
+const commands: readonly { command: ControlCommand; label: string; confirmation: string }[] = [
+  { command: 'pause', label: 'Pause', confirmation: 'The run pauses before its next step.' },
+  { command: 'resume', label: 'Resume', confirmation: 'The run continues.' },
+  { command: 'save', label: 'Save now', confirmation: 'A checkpoint is saved after this step.' },
+  { command: 'stop', label: 'Stop after this step', confirmation: 'The run ends after this step.' },
 ];
 
 interface RunControlsProps {
@@ -38,12 +38,12 @@ interface RunControlsProps {
   readonly live: LiveSource;
 }
 
-/** Buttons that ask something of a living run. Those that make no sense now say why. */
+/** Buttons that control an active run. A disabled one explains why. */
 export function RunControls(props: RunControlsProps) {
   const { run } = props;
   const { note, send } = useSender(props);
   const [isStopping, setStopping] = useState(false);
-  const ended = isAlive(run) ? '' : 'The run has ended: nothing can be asked of it.';
+  const ended = isAlive(run) ? '' : 'The run has ended and can no longer be controlled.';
   return (
     <fieldset class="run-controls" aria-label="Control">
       {commands.map(({ command, label }) => (
@@ -60,9 +60,9 @@ export function RunControls(props: RunControlsProps) {
       {isStopping && (
         <StopDialog
           name={run.name}
-          onClose={(isSure) => {
+          onClose={(isConfirmed) => {
             setStopping(false);
-            if (isSure) void send('stop');
+            if (isConfirmed) void send('stop');
           }}
         />
       )}
@@ -70,14 +70,14 @@ export function RunControls(props: RunControlsProps) {
   );
 }
 
-/** Sends commands, and tells what became of the last one. */
+/** Sends commands and reports the result of the latest one. */
 function useSender({ run, live }: RunControlsProps) {
   const [note, setNote] = useState({ text: '', isFailure: false });
   const send = async (command: ControlCommand) => {
     try {
       await live.control(run.id, command);
-      const { asked } = commands.find((one) => one.command === command)!;
-      setNote({ text: asked, isFailure: false });
+      const { confirmation } = commands.find((one) => one.command === command)!;
+      setNote({ text: confirmation, isFailure: false });
     } catch (error) {
       setNote({ text: error instanceof Error ? error.message : String(error), isFailure: true });
     }
@@ -113,16 +113,18 @@ function ControlButton({ label, refusal, onClick }: ControlButtonProps) {
   );
 }
 
-function StopDialog({ name, onClose }: { name: string; onClose: (isSure: boolean) => void }) {
+function StopDialog({ name, onClose }: { name: string; onClose: (isConfirmed: boolean) => void }) {
   return (
     <Dialog title={`Stop ${name}?`} onClose={() => onClose(false)}>
-      <p>The run ends after its present step. It can be resumed later from its last checkpoint.</p>
+      <p>
+        The run ends after its current step. It can be resumed later from its latest checkpoint.
+      </p>
       <div class="dialog-buttons">
         <button type="button" onClick={() => onClose(false)}>
-          Let it run
+          Keep running
         </button>
         <button type="button" class="primary" onClick={() => onClose(true)}>
-          Stop it
+          Stop run
         </button>
       </div>
     </Dialog>

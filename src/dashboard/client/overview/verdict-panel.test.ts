@@ -4,7 +4,7 @@ import { lastVerdict, listWarnings } from './verdict-panel.tsx';
 describe('lastVerdict()', () => {
   const verdict = (step: number, convergence: object) => ({ step, convergence });
 
-  test('is that of the last evaluation', () => {
+  test('is that of the latest evaluation', () => {
     const rows = [
       verdict(5, { message: 'It fell', performanceImproved: false }),
       verdict(9, { message: 'It rises', performanceImproved: true }),
@@ -15,14 +15,14 @@ describe('lastVerdict()', () => {
     expect(lastVerdict(rows.slice(2))).toBeUndefined();
   });
 
-  test('is bad where a rule stops the run for a fault, good where it has converged', () => {
+  test('is bad if a rule stopped the run because of a problem, good if it has converged', () => {
     expect(lastVerdict([verdict(1, { message: 'm', stop: 'collapsed' })])!.tone).toBe('bad');
     expect(lastVerdict([verdict(1, { message: 'm', stop: 'converged' })])!.tone).toBe('good');
   });
 });
 
 describe('listWarnings()', () => {
-  test('tells a warning once, with its last step and how often it came', () => {
+  test('lists a warning once, with its latest step and a count', () => {
     const row = (step: number, message: string, type: 'warning' | 'start' = 'warning') => ({
       time: '',
       step,

@@ -4,14 +4,14 @@ import type { EvaluationRow, LogRow, RunSummary } from '../../api.ts';
 import type { RunData } from '../run-data.ts';
 import { formatTime, isAlive, statuses, type Tone } from './describe-run.ts';
 
-/** Warnings that are shown without being asked for. */
+/** Number of warnings shown unfolded. */
 const shownWarnings = 3;
 
 interface VerdictPanelProps extends Pick<RunSummary, 'status' | 'message'> {
   readonly data: RunData;
 }
 
-/** How a run does, in plain words: why it ended, what the evaluator says, and what it warned of. */
+/** The state of a run in words: why it ended, the evaluator's verdict, and warnings. */
 export function VerdictPanel({ status, message, data }: VerdictPanelProps) {
   const verdict = lastVerdict(data.evaluations.value);
   const warnings = listWarnings(data.log.value);
@@ -36,7 +36,7 @@ export function VerdictPanel({ status, message, data }: VerdictPanelProps) {
           <Warnings warnings={warnings.slice(shownWarnings)} />
         </details>
       )}
-      {isQuiet && <p class="quiet-note">No evaluation yet, and nothing to warn of.</p>}
+      {isQuiet && <p class="quiet-note">No evaluations and no warnings yet.</p>}
       {data.error.value !== undefined && (
         <p class="verdict tone-bad" role="alert">
           {data.error.value}
@@ -63,7 +63,7 @@ function Warnings({ warnings }: { warnings: ReturnType<typeof listWarnings> }) {
   );
 }
 
-/** The newest lines of the log that are drawn. */
+/** Number of log lines shown, the newest first. */
 const shownLines = 200;
 
 function RunLog({ log }: { log: readonly LogRow[] }) {
@@ -93,7 +93,7 @@ function LogLines({ log }: { log: readonly LogRow[] }) {
   );
 }
 
-/** What the evaluator says of a run. */
+/** The evaluator's verdict on a run. */
 export interface Verdict {
   readonly step: number;
   readonly message: string;
@@ -101,7 +101,7 @@ export interface Verdict {
 }
 
 /** The verdict of the last evaluation that has one.
- *  @example { step: 5, convergence: { message: 'It rises', performanceImproved: true } }  →  'It rises', good */
+ *  @example { step: 5, convergence: { message: 'Improving', performanceImproved: true } }  →  'Improving', good */
 export function lastVerdict(evaluations: readonly EvaluationRow[]): Verdict | undefined {
   for (const { step, convergence } of evaluations.toReversed()) {
     if (typeof convergence !== 'object' || convergence === null) continue;
@@ -117,7 +117,7 @@ export function lastVerdict(evaluations: readonly EvaluationRow[]): Verdict | un
   return undefined;
 }
 
-/** Warnings, the newest first; one that is told again and again only once, with how often.
+/** Warnings, the newest first; a repeated one appears once, with a count.
  *  @example 'KL is high' at steps 3 and 5  →  'KL is high' at step 5, 2 times */
 export function listWarnings(log: readonly LogRow[]) {
   const warnings = new Map<string, { message: string; step: number; times: number }>();

@@ -13,14 +13,14 @@ import { formatRoute, type Route } from './route.ts';
 
 const titles: Readonly<Record<Route['page'], string>> = {
   ...{ overview: 'Overview', samples: 'Samples', tokens: 'Tokens', label: 'Label' },
-  unknown: 'No such page',
+  unknown: 'Unknown page',
 };
 
 /** The whole page. */
 export function App({ state }: { state: DashboardState }) {
-  const [isHelping, setHelping] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
-  useShortcuts(useMemo(() => shortcuts(state, () => setHelping(true)), [state]));
+  useShortcuts(useMemo(() => shortcuts(state, () => setHelpOpen(true)), [state]));
   const { page } = state.route.value;
   const name = state.runName.value;
   useEffect(() => {
@@ -29,13 +29,13 @@ export function App({ state }: { state: DashboardState }) {
   return (
     <>
       <button type="button" class="skip-link" onClick={() => main.current!.focus()}>
-        Skip to the content
+        Skip to content
       </button>
-      <Header state={state} onHelp={() => setHelping(true)} />
+      <Header state={state} onHelp={() => setHelpOpen(true)} />
       <main ref={main} tabIndex={-1} aria-label={titles[page]}>
         <Page state={state} main={main} />
       </main>
-      {isHelping && <KeyboardHelp onClose={() => setHelping(false)} />}
+      {isHelpOpen && <KeyboardHelp onClose={() => setHelpOpen(false)} />}
     </>
   );
 }
@@ -59,27 +59,28 @@ function shortcuts(state: DashboardState, onHelp: () => void): Record<string, ()
 
 interface PageProps {
   readonly state: DashboardState;
-  /** What holds the page. */
+  /** The element that contains the page. */
   readonly main: RefObject<HTMLElement | null>;
 }
 
-/** The page of the present address. */
+/** The page of the current URL. */
 export function Page({ state, main }: PageProps) {
   const route = state.route.value;
-  useArrival(main, route.page);
-  if (state.isReading.value) return <Waiting error={state.error.value} />;
-  if (route.page === 'unknown') return <Message>There is no such page. Choose one above.</Message>;
+  useFocusOnNavigation(main, route.page);
+  if (state.isLoading.value) return <Loading error={state.error.value} />;
+  if (route.page === 'unknown')
+    return <Message>This page does not exist. Select one above.</Message>;
   if (route.page === 'label') return <Labels state={state} />;
   if (state.names.value.length === 0) {
-    return <Message>No runs yet. Start one with “proximal train”, and it appears here.</Message>;
+    return <Message>No runs yet. Start one with “proximal train” and it will appear here.</Message>;
   }
   if (route.page === 'overview') return <OverviewPage state={state} />;
-  return <SamplesOf route={route} state={state} />;
+  return <RunPage route={route} state={state} />;
 }
 
-/** Shows the top of another page and puts the focus there: what had it is gone, or leads here. A page
- *  that has put it into a field of its own keeps it. */
-function useArrival(main: RefObject<HTMLElement | null>, page: string): void {
+/** Scrolls to the top and moves the focus to the content when the page changes, unless the new page
+ *  has already focused one of its fields. */
+function useFocusOnNavigation(main: RefObject<HTMLElement | null>, page: string): void {
   const last = useRef(page);
   useLayoutEffect(() => {
     if (last.current === page) return;
@@ -98,15 +99,16 @@ function Labels({ state }: { state: DashboardState }) {
   );
 }
 
-interface SamplesOfProps {
+interface RunPageProps {
   readonly route: Extract<Route, { page: 'samples' | 'tokens' }>;
   readonly state: DashboardState;
 }
 
-/** A run's samples, or the tokens of one; another run begins anew. */
-function SamplesOf({ route, state }: SamplesOfProps) {
+/** The samples of a run or the tokens of one sample; their state is reset if the run changes. */
+function RunPage({ route, state }: RunPageProps) {
   const run = state.run.value;
-  if (run === undefined) return <Message>This run is not there. Choose another one above.</Message>;
+  if (run === undefined)
+    return <Message>This run does not exist. Select another one above.</Message>;
   const { source } = state;
   const open = (index: number) => {
     location.hash = formatRoute({ page: 'tokens', run: run.id, index });
@@ -117,8 +119,8 @@ function SamplesOf({ route, state }: SamplesOfProps) {
   return <TokenPage key={run.id} source={source} run={run} index={route.index} onOpen={open} />;
 }
 
-function Waiting({ error }: { error: string | undefined }) {
-  if (error === undefined) return <Message>Reading the runs…</Message>;
+function Loading({ error }: { error: string | undefined }) {
+  if (error === undefined) return <Message>Loading runs…</Message>;
   return (
     <p class="message failed" role="alert">
       {error}

@@ -8,15 +8,15 @@ interface DialogProps {
   readonly children: preact.ComponentChildren;
 }
 
-/** A window above the page; Escape closes it, and the focus goes back to where it was. */
+/** A modal dialog; Escape closes it and returns the focus to where it was. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
-    const before = document.activeElement;
+    const previous = document.activeElement;
     element.current!.showModal();
     return () => {
-      if (before instanceof HTMLElement) before.focus();
+      if (previous instanceof HTMLElement) previous.focus();
     };
   }, []);
   return (
@@ -41,15 +41,15 @@ const keys: readonly (readonly [string, readonly (readonly [string, string])[]])
   [
     'Runs',
     [
-      ['↑ ↓', 'from run to run'],
-      ['Enter', 'choose the run'],
-      ['Space', 'tick one to draw it beside the chosen one'],
+      ['↑ ↓', 'previous and next run'],
+      ['Enter', 'select the run'],
+      ['Space', 'draw a run with the selected one'],
     ],
   ],
   [
     'Charts',
     [
-      ['← →', 'move the cursor; with Shift far'],
+      ['← →', 'move the cursor; faster with Shift'],
       ['+ −', 'zoom in and out at the cursor'],
       ['Esc', 'show all steps'],
     ],
@@ -57,8 +57,8 @@ const keys: readonly (readonly [string, readonly (readonly [string, string])[]])
   [
     'Samples',
     [
-      ['↑ ↓', 'from sample to sample'],
-      ['Home End', 'to the first and the last'],
+      ['↑ ↓', 'previous and next sample'],
+      ['Home End', 'first and last'],
       ['Enter', 'open the sample'],
       ['Esc', 'close it'],
     ],
@@ -66,17 +66,17 @@ const keys: readonly (readonly [string, readonly (readonly [string, string])[]])
   [
     'Tokens',
     [
-      ['← →', 'from token to token'],
-      ['Home End', 'to the first and the last'],
+      ['← →', 'previous and next token'],
+      ['Home End', 'first and last'],
       ['p n', 'previous and next sample'],
     ],
   ],
 ];
 
-/** Every key of the page. */
+/** The list of keyboard shortcuts. */
 export function KeyboardHelp({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keyboard" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <div class="keyboard-help">
         {keys.map(([title, entries]) => (
           <section key={title} aria-label={title}>
@@ -95,7 +95,7 @@ export function KeyboardHelp({ onClose }: { onClose: () => void }) {
             </dl>
           </section>
         ))}
-        <p>Labels show their keys beside what they do.</p>
+        <p>Buttons on the Label page show their keys.</p>
       </div>
       <div class="dialog-buttons">
         <button type="button" onClick={onClose}>
