@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { visibleText } from '../format.ts';
 
 interface KeyButtonProps {
-  /** The key that does the same. */
+  /** The shortcut. */
   readonly keys: string;
   readonly title: string;
   readonly isReady: boolean;
@@ -11,7 +11,7 @@ interface KeyButtonProps {
   readonly isPrimary?: boolean;
 }
 
-/** A button that shows its key. It keeps the focus while it cannot be used. */
+/** A button that shows its shortcut. It can keep the focus while it is disabled. */
 export function KeyButton(props: KeyButtonProps) {
   const { keys, title, isReady, isChosen = false, isPrimary = false, onPress } = props;
   const names = ['label-key', isPrimary && 'label-primary', isChosen && 'label-chosen'];
@@ -34,9 +34,9 @@ interface ProgressBarProps {
   readonly total: number;
 }
 
-/** How much is done. */
+/** A progress bar. */
 export function ProgressBar({ label, value, total }: ProgressBarProps) {
-  // An empty element would claim that progress is unknown.
+  // Without a value, the element would show indeterminate progress.
   return <progress class="label-progress" aria-label={label} max={total || 1} value={value} />;
 }
 
@@ -44,11 +44,11 @@ interface ResponseCardProps {
   readonly title: string;
   readonly text: string;
   readonly isChosen?: boolean;
-  /** Beside the title. */
+  /** Next to the title. */
   readonly children?: ComponentChildren;
 }
 
-/** A response as it was written; its text is only ever text. */
+/** A response as plain text. */
 export function ResponseCard({ title, text, isChosen = false, children }: ResponseCardProps) {
   return (
     <article class={isChosen ? 'label-card label-chosen' : 'label-card'} aria-label={title}>

@@ -11,10 +11,10 @@ interface LabellingProps extends LabelSessionOptions {
   readonly onClose: () => void;
 }
 
-/** One queue, task after task. */
+/** Labels one queue, task by task. */
 export function Labelling({ onClose, ...options }: LabellingProps) {
   const { store, queue: id, labeller } = options;
-  // The options of a session stay while its key does.
+  // The options are constant: the component's key contains them.
   const session = useMemo(() => new LabelSession(options), []);
   const note = useRef<HTMLTextAreaElement>(null);
   const top = useRef<HTMLElement>(null);
@@ -26,7 +26,7 @@ export function Labelling({ onClose, ...options }: LabellingProps) {
     top.current?.focus();
     void session.start();
     const listen = (event: KeyboardEvent) => {
-      // Under an open dialog, such as the shell's help, nothing is answered.
+      // Keys are ignored while a dialog is open.
       if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return;
       const shown = { task: session.task.value, focus: focusOf(event.target) };
       const command = readKey(event, shown);
@@ -39,7 +39,7 @@ export function Labelling({ onClose, ...options }: LabellingProps) {
   }, []);
   useSignalEffect(() => {
     store.queues.value;
-    untracked(() => void session.lookAgain());
+    untracked(() => void session.checkForTasks());
   });
   const queue = store.find(id);
   const task = session.task.value;
@@ -86,13 +86,13 @@ function Progress({ mine, total }: { mine: number; total: number }) {
 
 interface LabellingDoneProps {
   readonly live: LiveSource;
-  /** Undefined where the queue is gone. */
+  /** Undefined if the queue was deleted. */
   readonly queue: LabelQueue | undefined;
   readonly act: (command: LabelCommand) => void;
   readonly onClose: () => void;
 }
 
-/** What comes after the last task. */
+/** Shown after the last task. */
 export function LabellingDone({ live, queue, act, onClose }: LabellingDoneProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus(), []);
@@ -100,10 +100,10 @@ export function LabellingDone({ live, queue, act, onClose }: LabellingDoneProps)
   return (
     <section class="label-done">
       <h3 ref={heading} tabIndex={-1}>
-        {isLive ? 'All scored. Waiting for the run …' : 'Thank you: nothing is left to answer'}
+        {isLive ? 'All scored. Waiting for the run…' : 'Thank you: all tasks are answered'}
       </h3>
       {isLive ? (
-        <p>The run goes on. Its next responses appear here by themselves.</p>
+        <p>The run continues. Its next responses will appear here.</p>
       ) : (
         queue && <NextSteps live={live} queue={queue} />
       )}
@@ -127,7 +127,7 @@ function NextSteps({ live, queue }: { live: LiveSource; queue: LabelQueue }) {
   return (
     <>
       <p>
-        {queue.answered} of {queue.total} tasks have an answer.
+        {queue.answered} of {queue.total} tasks are answered.
       </p>
       <ol>
         <li>
@@ -141,7 +141,7 @@ function NextSteps({ live, queue }: { live: LiveSource; queue: LabelQueue }) {
           <code>{`proximal reward --data preferences.jsonl${scale}`}</code>
         </li>
         <li>
-          Let PPO follow it:{' '}
+          Train with it:{' '}
           <code>{'proximal train --prompts prompts.jsonl --reward model:<run>'}</code>
         </li>
       </ol>

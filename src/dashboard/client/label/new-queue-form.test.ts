@@ -5,7 +5,7 @@ import { readQueueFields } from './new-queue-form.tsx';
 const runs = [{ id: 'r1', name: 'ppo-a' }] as unknown as readonly RunSummary[];
 
 describe('readQueueFields()', () => {
-  test('takes samples of a run from a step on', () => {
+  test('reads the samples of a run from a given step', () => {
     const fields = {
       name: ' My queue ',
       kind: 'pair',
@@ -22,7 +22,7 @@ describe('readQueueFields()', () => {
     });
   });
 
-  test('leaves out what was not typed, and names the queue after its source', () => {
+  test('leaves out empty fields and names the queue after its source', () => {
     const empty = { name: '', limit: '', responses: '' };
     const sample = { ...empty, kind: 'rating', from: 'samples', run: 'r1', fromStep: ' ' };
     expect(readQueueFields(sample, runs)).toEqual({

@@ -8,7 +8,7 @@ import type {
   RunSummary,
 } from '../../api.ts';
 import { ProgressBar } from './controls.tsx';
-import { type QueueStore, sayError } from './queue-store.ts';
+import { formatError, type QueueStore } from './queue-store.ts';
 
 interface NewQueueFormProps {
   readonly live: LiveSource;
@@ -16,12 +16,12 @@ interface NewQueueFormProps {
   readonly runs: readonly RunSummary[];
 }
 
-/** Makes a queue. */
+/** The form that creates a queue. */
 export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
   const details = useRef<HTMLDetailsElement>(null);
   const [kind, setKind] = useState<LabelTaskKind>('pair');
   const [from, setFrom] = useState<QueueSource['from']>('samples');
-  const [state, setState] = useState<{ isBusy: boolean; said?: string; error?: string }>({
+  const [state, setState] = useState<{ isBusy: boolean; status?: string; error?: string }>({
     isBusy: false,
   });
   const submit = async (event: Event) => {
@@ -29,14 +29,14 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
     if (state.isBusy) return;
     const form = event.currentTarget as HTMLFormElement;
     const fields = Object.fromEntries(new FormData(form)) as Record<string, string>;
-    setState({ isBusy: true, said: 'Making the queue…' });
+    setState({ isBusy: true, status: 'Creating the queue…' });
     try {
       const queue = await live.createQueue(readQueueFields(fields, runs));
       store.put(queue);
-      setState({ isBusy: false, said: `Made ${queue.name} with ${queue.total} tasks.` });
+      setState({ isBusy: false, status: `Created ${queue.name} with ${queue.total} tasks.` });
       if (details.current) details.current.open = false;
     } catch (error) {
-      setState({ isBusy: false, error: sayError(error) });
+      setState({ isBusy: false, error: formatError(error) });
     }
   };
   return (
@@ -45,13 +45,13 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
         <summary>New queue</summary>
         <form onSubmit={submit}>
           <Choice
-            legend="What people do"
+            legend="Task"
             name="kind"
             titles={kindTitles}
             {...{ value: kind, onValue: setKind }}
           />
           <Choice
-            legend="Where responses come from"
+            legend="Source of responses"
             name="from"
             titles={sourceTitles}
             {...{ value: from, onValue: setFrom }}
@@ -59,11 +59,11 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
           <div class="label-fields">
             <SourceFields from={from} runs={runs} />
             {kind === 'ranking' && (
-              <WholeField name="responses" title="Responses to rank" of={limits.responses} />
+              <NumberField name="responses" title="Responses to rank" range={limits.responses} />
             )}
-            <WholeField name="limit" title="Tasks at most" of={limits.tasks} />
+            <NumberField name="limit" title="Maximum number of tasks" range={limits.tasks} />
             <label>
-              Name of the queue (optional)
+              Name (optional)
               <input name="name" maxLength={limits.name} />
             </label>
           </div>
@@ -73,12 +73,12 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
             </p>
           )}
           <button type="submit" class="label-primary" aria-disabled={state.isBusy}>
-            Make the queue
+            Create queue
           </button>
         </form>
       </details>
       <p class="label-hint" role="status">
-        {state.said}
+        {state.status}
       </p>
       <FillingProgress queue={store.filling.value} />
     </>
@@ -112,21 +112,21 @@ function Choice<T extends string>({ legend, name, titles, value, onValue }: Choi
   );
 }
 
-interface WholeFieldProps {
+interface NumberFieldProps {
   readonly name: string;
   readonly title: string;
-  readonly of: { readonly min: number; readonly max: number; readonly default: number };
+  readonly range: { readonly min: number; readonly max: number; readonly default: number };
 }
 
-function WholeField({ name, title, of }: WholeFieldProps) {
+function NumberField({ name, title, range }: NumberFieldProps) {
   return (
     <label>
       {title}
       <input
         type="number"
         required
-        defaultValue={String(of.default)}
-        {...{ name, min: of.min, max: of.max }}
+        defaultValue={String(range.default)}
+        {...{ name, min: range.min, max: range.max }}
       />
     </label>
   );
@@ -137,13 +137,13 @@ interface SourceFieldsProps {
   readonly runs: readonly RunSummary[];
 }
 
-/** The fields that say where a queue's responses come from. */
+/** The fields of a queue's source. */
 export function SourceFields({ from, runs }: SourceFieldsProps) {
   if (from === 'samples') return <RunFields runs={runs} />;
   if (from === 'generate') return <ModelFields />;
   return (
     <label>
-      File of JSON Lines, below the dashboard's folder
+      JSON Lines file, in the dashboard's folder
       <input
         name="file"
         required
@@ -184,22 +184,22 @@ function ModelFields() {
   return (
     <>
       <label>
-        Model: a folder or an id of the hub
+        Model: a folder or a Hugging Face id
         <input name="model" required />
       </label>
       <label>
-        File with prompts, below the dashboard's folder
+        File of prompts, in the dashboard's folder
         <input name="prompts" required placeholder="prompts.jsonl" />
       </label>
       <label>
-        Longest response in tokens (optional)
+        Maximum response length in tokens (optional)
         <input type="number" name="maxNewTokens" min={1} max={4096} />
       </label>
     </>
   );
 }
 
-/** How far a model is that fills a queue, for whoever waits for it. */
+/** Progress of a model that fills a queue. */
 export function FillingProgress({ queue }: { queue: FillingQueue | null }) {
   if (queue === null) return null;
   const { name, done, total } = queue;
@@ -207,7 +207,7 @@ export function FillingProgress({ queue }: { queue: FillingQueue | null }) {
     <div class="label-filling">
       <ProgressBar label={`Filling ${name}`} value={done} total={total} />
       <span>
-        A model fills <strong dir="auto">{name}</strong>: {done} of {total} prompts answered
+        A model is filling <strong dir="auto">{name}</strong>: {done} of {total} prompts done
       </span>
     </div>
   );
@@ -221,26 +221,26 @@ export const kindTitles: Readonly<Record<LabelTaskKind, string>> = {
 
 export const sourceTitles: Readonly<Record<QueueSource['from'], string>> = {
   samples: 'Samples of a run',
-  generate: 'Fresh generations of a model',
+  generate: 'New responses from a model',
   file: 'A file',
 };
 
-/** What the form allows; the keys of a ranking are 1 to 9. */
+/** Limits of the form; a ranking uses the keys 1 to 9. */
 export const limits = {
   name: 80,
   responses: { min: 2, max: 9, default: 4 },
   tasks: { min: 1, max: 10_000, default: 100 },
 } as const;
 
-/** The fields of the form as typed. */
+/** The fields of the form, as typed. */
 export type QueueFields = Readonly<Record<string, string>>;
 
-/** A new queue as the form says it; a queue without a name is called after its source.
+/** Reads the form; a queue without a name is named after its source.
  *  @example { kind: 'pair', from: 'file', file: 'data/a.jsonl' }  →  named 'pairs of a.jsonl' */
 export function readQueueFields(fields: QueueFields, runs: readonly RunSummary[]): NewQueue {
   const kind = fields.kind as LabelTaskKind;
-  const responses = readWhole(fields.responses);
-  const limit = readWhole(fields.limit);
+  const responses = readInteger(fields.responses);
+  const limit = readInteger(fields.limit);
   return {
     name: fields.name?.trim() || `${kind}s of ${nameSource(fields, runs)}`.slice(0, limits.name),
     kind,
@@ -254,10 +254,10 @@ function readSource(fields: QueueFields): QueueSource {
   const text = (name: string) => fields[name]?.trim() ?? '';
   if (fields.from === 'file') return { from: 'file', file: text('file') };
   if (fields.from === 'samples') {
-    const fromStep = readWhole(fields.fromStep);
+    const fromStep = readInteger(fields.fromStep);
     return { from: 'samples', run: text('run'), ...(fromStep !== undefined && { fromStep }) };
   }
-  const maxNewTokens = readWhole(fields.maxNewTokens);
+  const maxNewTokens = readInteger(fields.maxNewTokens);
   return {
     from: 'generate',
     model: text('model'),
@@ -272,8 +272,8 @@ function nameSource(fields: QueueFields, runs: readonly RunSummary[]): string {
   return path.trim().split(/[\\/]/).filter(Boolean).at(-1) ?? 'a model';
 }
 
-/** Undefined where nothing was typed. */
-function readWhole(text: string | undefined): number | undefined {
+/** Undefined if the field is empty. */
+function readInteger(text: string | undefined): number | undefined {
   const trimmed = text?.trim() ?? '';
   return trimmed === '' ? undefined : Number(trimmed);
 }

@@ -4,14 +4,14 @@ import { visibleText } from '../format.ts';
 import { KeyButton, ResponseCard } from './controls.tsx';
 import { describeOrder, type LabelCommand } from './label-keys.ts';
 import type { LabelSession } from './label-session.ts';
-import { isComplete, movePlace } from './ranking-order.ts';
+import { isComplete, moveResponse } from './ranking-order.ts';
 
 interface TaskViewProps extends Omit<TaskPartProps, 'isReady'> {
-  /** Where a note is written. */
+  /** The note field. */
   readonly note: ComponentChildren;
 }
 
-/** A prompt, its responses, and the keys that answer. */
+/** A prompt, its responses, and the answer buttons. */
 export function TaskView({ session, task, act, note }: TaskViewProps) {
   const isReady = session.state.value === 'ready';
   const props = { session, task, act, isReady };
@@ -19,7 +19,7 @@ export function TaskView({ session, task, act, note }: TaskViewProps) {
     <div class="label-task" aria-busy={session.state.value === 'sending'}>
       <section class="label-prompt" aria-label="Prompt">
         <h3>Prompt</h3>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long prompts scroll, also by keyboard */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long prompts must scroll by keyboard */}
         <div class="label-text" dir="auto" tabIndex={0}>
           {task.prompt === '' ? <em>(empty)</em> : visibleText(task.prompt)}
         </div>
@@ -42,12 +42,12 @@ function Cards({ session, task }: TaskPartProps) {
   const isPair = task.kind === 'pair';
   return (
     <div class={isPair ? 'label-cards label-cards-pair' : 'label-cards'}>
-      {task.responses.map((text, place) => (
+      {task.responses.map((text, index) => (
         <ResponseCard
-          key={place}
-          title={isPair ? `Response ${place + 1}` : 'Response'}
+          key={index}
+          title={isPair ? `Response ${index + 1}` : 'Response'}
           text={text}
-          isChosen={chosen?.kind === 'pair' && chosen.choice === place}
+          isChosen={chosen?.kind === 'pair' && chosen.choice === index}
         />
       ))}
     </div>
@@ -104,7 +104,7 @@ function RatingKeys({ session, act, isReady }: TaskPartProps) {
   );
 }
 
-/** What every part of a task is given. */
+/** Props of every part of a task. */
 export interface TaskPartProps {
   readonly session: LabelSession;
   readonly task: LabelTask;
@@ -112,43 +112,43 @@ export interface TaskPartProps {
   readonly isReady: boolean;
 }
 
-/** The responses of a ranking; each shows its place in the order, and can be moved in it. */
+/** The responses of a ranking; each shows its rank and can be moved. */
 export function RankingCards(props: TaskPartProps) {
   const { session, task } = props;
-  const { places } = session.order.value;
+  const ranked = session.order.value.responses;
   return (
     <div class="label-cards label-cards-ranking">
-      {task.responses.map((text, place) => (
+      {task.responses.map((text, index) => (
         <ResponseCard
-          key={place}
-          title={`Response ${place + 1}`}
+          key={index}
+          title={`Response ${index + 1}`}
           text={text}
-          isChosen={places.includes(place)}
+          isChosen={ranked.includes(index)}
         >
-          <RankingControls {...props} place={place} />
+          <RankingControls {...props} index={index} />
         </ResponseCard>
       ))}
     </div>
   );
 }
 
-function RankingControls({ session, act, isReady, place }: TaskPartProps & { place: number }) {
+function RankingControls({ session, act, isReady, index }: TaskPartProps & { index: number }) {
   const order = session.order.value;
-  const rank = order.places.indexOf(place);
+  const rank = order.responses.indexOf(index);
   const move = (by: -1 | 1) => {
     if (!isReady) return;
-    session.order.value = movePlace(order, { place, by });
-    session.announcement.value = describeOrder(session.order.value.places);
+    session.order.value = moveResponse(order, { response: index, by });
+    session.announcement.value = describeOrder(session.order.value.responses);
   };
   if (rank < 0) {
-    const pick = () => act({ type: 'rank', place });
-    const title = order.places.length === 0 ? 'Best' : 'Next best';
-    return <KeyButton keys={String(place + 1)} onPress={pick} {...{ title, isReady }} />;
+    const pick = () => act({ type: 'rank', response: index });
+    const title = order.responses.length === 0 ? 'Best' : 'Next best';
+    return <KeyButton keys={String(index + 1)} onPress={pick} {...{ title, isReady }} />;
   }
-  const name = `Move response ${place + 1}`;
+  const name = `Move response ${index + 1}`;
   return (
     <span class="label-rank">
-      <strong>{rank === 0 ? 'Best' : `Place ${rank + 1}`}</strong>
+      <strong>{rank === 0 ? 'Best' : `Rank ${rank + 1}`}</strong>
       <button
         type="button"
         aria-label={`${name} up`}
@@ -160,7 +160,7 @@ function RankingControls({ session, act, isReady, place }: TaskPartProps & { pla
       <button
         type="button"
         aria-label={`${name} down`}
-        aria-disabled={rank === order.places.length - 1}
+        aria-disabled={rank === order.responses.length - 1}
         onClick={() => move(1)}
       >
         ↓
@@ -169,19 +169,19 @@ function RankingControls({ session, act, isReady, place }: TaskPartProps & { pla
   );
 }
 
-/** The order so far, and what can be done with it. */
+/** The order so far, and its buttons. */
 export function RankingKeys({ session, act, isReady }: TaskPartProps) {
   const order = session.order.value;
-  const has = order.places.length > 0;
+  const has = order.responses.length > 0;
   return (
     <fieldset class="label-keys">
       <legend class="label-hidden">Order of preference</legend>
-      <span class="label-order">{describeOrder(order.places)}</span>
+      <span class="label-order">{describeOrder(order.responses)}</span>
       <KeyButton
         keys="⌫"
-        title="Take back"
+        title="Remove last"
         isReady={isReady && has}
-        onPress={() => act({ type: 'take-back' })}
+        onPress={() => act({ type: 'remove-last' })}
       />
       <KeyButton
         keys="↵"
@@ -194,7 +194,7 @@ export function RankingKeys({ session, act, isReady }: TaskPartProps) {
   );
 }
 
-/** What the server refused, in one line, and what can be done about it. */
+/** An error, with buttons to resolve it. */
 export function SessionError({ session }: { session: LabelSession }) {
   const error = session.error.value;
   const state = session.state.value;
@@ -203,7 +203,7 @@ export function SessionError({ session }: { session: LabelSession }) {
       {error !== undefined && (
         <p class="label-error">
           <span>
-            {state === 'unsent' && <strong>Your answer is kept, not sent. </strong>}
+            {state === 'unsent' && <strong>Your answer is saved but not sent. </strong>}
             {error}
           </span>
           {state === 'unsent' && (
@@ -212,10 +212,10 @@ export function SessionError({ session }: { session: LabelSession }) {
                 Send again
               </button>
               <button type="button" onClick={() => void session.undo()}>
-                Change it
+                Change answer
               </button>
-              <button type="button" onClick={() => void session.drop()}>
-                Leave it out
+              <button type="button" onClick={() => void session.discard()}>
+                Discard answer
               </button>
             </>
           )}
@@ -237,12 +237,12 @@ interface NoteFieldProps {
 
 const longestNote = 2000;
 
-/** A word about the answer. Keys that are typed here answer nothing. */
+/** A note about the answer; shortcuts are off while typing. */
 export function NoteField({ session, field }: NoteFieldProps) {
   return (
     <label class="label-note">
       <span>
-        Note (optional) <kbd>N</kbd> <span class="label-hint">Esc leaves it</span>
+        Note (optional) <kbd>N</kbd> <span class="label-hint">Esc to leave</span>
       </span>
       <textarea
         ref={field}
