@@ -43,7 +43,7 @@ async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-/** The focus is at the start of a page, so that Tab goes on from there. */
+/** The focus is at the start of a page, so that Tab continues from there. */
 async function expectArrival(page: Page, name: string): Promise<void> {
   const focus = () =>
     page.evaluate('document.activeElement.matches("main") && document.activeElement.ariaLabel');
@@ -55,7 +55,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { name, 
 /** Draws b beside a, chooses it, moves the cursor of the charts, and looks at the help. */
 async function walkOverview(page: Page): Promise<void> {
   await press(page, 'Tab');
-  expect((await readFocus(page)).name).toBe('Skip to the content');
+  expect((await readFocus(page)).name).toBe('Skip to content');
   await tabTo(page, 'Draw b');
   await press(page, 'Space');
   await page.getByText('0 differ').waitFor();
@@ -69,9 +69,9 @@ async function walkOverview(page: Page): Promise<void> {
   const stepOf = async () => (await readLegend(page, 'Policy loss'))['loss/policy_avg']?.step;
   await expect.poll(stepOf).toBe(7);
   await press(page, '?');
-  await heading(page, 'Keyboard').waitFor();
+  await heading(page, 'Keyboard shortcuts').waitFor();
   await press(page, 'Escape');
-  await heading(page, 'Keyboard').waitFor({ state: 'detached' });
+  await heading(page, 'Keyboard shortcuts').waitFor({ state: 'detached' });
   expect((await readFocus(page)).name).toBe('Reward: step');
 }
 
@@ -115,5 +115,5 @@ async function rankResponses(page: Page): Promise<void> {
   await press(page, 'Enter');
   await page.locator('.label-task').waitFor();
   await press(page, '2', '1', '3', 'Enter');
-  await heading(page, 'Thank you: nothing is left to answer').waitFor();
+  await heading(page, 'Thank you: all tasks are answered').waitFor();
 }

@@ -58,7 +58,7 @@ describeInBrowser('the Label page in the browser', (browser) => {
       }
       await page.keyboard.press(String(choice + 1));
     }
-    await page.getByText('Thank you: nothing is left to answer').waitFor();
+    await page.getByText('Thank you: all tasks are answered').waitFor();
     const [queue] = readdirSync(at('runs', 'labels'));
     const rows = readAnswerRows(at('runs', 'labels', queue!));
     expect(rows).toHaveLength(10);
@@ -98,10 +98,10 @@ describeInBrowser('the Label page in the browser', (browser) => {
     await page.evaluate(`window.told = new Set(); new MutationObserver(() => {
       window.told.add(document.querySelector('.label-filling')?.textContent ?? 'nothing');
     }).observe(document.body, { childList: true, subtree: true, characterData: true });`);
-    await page.getByRole('button', { name: 'Make the queue' }).click();
+    await page.getByRole('button', { name: 'Create queue' }).click();
     await page.getByText(/^Made fresh with \d+ tasks/).waitFor();
     const told = await page.evaluate<string[]>('[...window.told]');
-    expect(told).toContain('A model fills fresh: 0 of 12 prompts answered');
+    expect(told).toContain('A model is filling fresh: 0 of 12 prompts done');
     await page.locator('.label-filling').waitFor({ state: 'detached' });
     expect(errors).toEqual([]);
   });
@@ -117,7 +117,7 @@ describeInBrowser('the Label page in the browser', (browser) => {
       ...['train', '--config', at('train.yaml'), '--output', output, '--reward', 'human'],
       ...['--batch-size', '2', '--max-steps', '2', '--json'],
     );
-    await page.getByText('A run waits for you').waitFor();
+    await page.getByText('A run is waiting for your scores').waitFor();
     await page.getByRole('button', { name: 'Label Scores for human' }).click();
     const mean = async () =>
       (await run.until(({ type }) => type === 'step')) as { metrics?: Record<string, number> };
@@ -143,7 +143,7 @@ describeInBrowser('the Label page in the browser', (browser) => {
 async function makeQueue(page: Page): Promise<void> {
   await tabTo(page, 'New queue');
   await page.keyboard.press('Enter');
-  await tabTo(page, 'Tasks at most');
+  await tabTo(page, 'Maximum number of tasks');
   await page.keyboard.press('Control+A');
   await page.keyboard.type('10');
   await page.keyboard.press('Tab');

@@ -29,7 +29,7 @@ function slowSource() {
     },
     log: async () => {
       requested.push('log');
-      throw new Error('The file is gone; the run may be deleted');
+      throw new Error('The file no longer exists; the run may have been deleted');
     },
   };
   const answer = async (data: MetricColumns) => {
@@ -91,7 +91,7 @@ describe('RunData', () => {
     const { source, answer } = slowSource();
     const data = new RunData(source, 'a');
     await answer(rows(1));
-    expect(data.error.value).toBe('The file is gone; the run may be deleted');
+    expect(data.error.value).toBe('The file no longer exists; the run may have been deleted');
     expect(data.config.value).toEqual({ seed: 1 });
   });
 });

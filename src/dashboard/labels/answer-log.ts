@@ -8,8 +8,8 @@ import {
   type StoredTask,
 } from './queue-schema.ts';
 
-/** The answers of a queue on the disk. Other processes may write too: each reading sees what they
- *  have written. Lines that answer nothing here, as half ones of a crash, are passed over. */
+/** The answers of a queue on disk. Other processes may write too, so each read includes their lines.
+ *  Invalid lines, such as incomplete ones after a crash, are ignored. */
 export class AnswerLog {
   private readonly path: string;
   private readonly kind: LabelTaskKind;
@@ -47,12 +47,12 @@ export class AnswerLog {
 
   private add(bytes: Buffer): boolean {
     const row = parse(bytes);
-    const isGood = row !== undefined && this.fits(row);
-    if (isGood) this.book.apply(row);
-    return isGood;
+    const isValid = row !== undefined && this.isAnswer(row);
+    if (isValid) this.book.apply(row);
+    return isValid;
   }
 
-  private fits(row: AnswerRow): boolean {
+  private isAnswer(row: AnswerRow): boolean {
     const task = this.tasks.get('undo' in row ? row.undo : row.task);
     if (task === undefined) return false;
     if ('undo' in row) return true;
@@ -71,14 +71,14 @@ function parse(bytes: Buffer): AnswerRow | undefined {
 
 const none: ReadonlyMap<string, StoredAnswer> = new Map();
 
-/** Who answered what, as the rows of `answers.jsonl` tell it from first to last. */
+/** The current answers, from the rows of `answers.jsonl` in order. */
 export class AnswerBook {
   /** By task, then by labeller. */
   private readonly answers = new Map<string, Map<string, StoredAnswer>>();
-  /** The tasks of each labeller, the last answered last. */
+  /** The tasks of each labeller, in order of their answers. */
   private readonly tasks = new Map<string, Set<string>>();
 
-  /** A second answer to the same task takes the place of the first. */
+  /** A second answer to the same task replaces the first. */
   apply(row: AnswerRow): void {
     const task = 'undo' in row ? row.undo : row.task;
     const { labeller } = row;
@@ -91,7 +91,7 @@ export class AnswerBook {
     tasks.add(task);
   }
 
-  /** The answers to a task by labeller, the last given last. */
+  /** The answers to a task by labeller, in order. */
   answersTo(task: string): ReadonlyMap<string, StoredAnswer> {
     return this.answers.get(task) ?? none;
   }
@@ -100,7 +100,7 @@ export class AnswerBook {
     return [...(this.tasks.get(labeller) ?? [])].at(-1);
   }
 
-  /** Those who answered some of these tasks, and how many of them, by name. */
+  /** Labellers of these tasks with their number of answers, sorted by name. */
   labellersOf(
     tasks: readonly { readonly id: string }[],
   ): { readonly name: string; readonly answers: number }[] {
@@ -114,22 +114,22 @@ export class AnswerBook {
   }
 }
 
-function entryOf<V>(map: Map<string, V>, key: string, make: () => V): V {
-  const value = map.get(key) ?? make();
+function entryOf<V>(map: Map<string, V>, key: string, create: () => V): V {
+  const value = map.get(key) ?? create();
   map.set(key, value);
   return value;
 }
 
-/** What is wrong with a choice for a task with so many responses; undefined if nothing is. */
+/** What is wrong with a choice for a task with `count` responses; undefined if it is valid. */
 export function findChoiceFault(
   choice: LabelChoice,
   { kind, count }: { readonly kind: LabelTaskKind; readonly count: number },
 ): string | undefined {
-  if (choice.kind !== kind) return `it must be of the kind ${kind}, got ${choice.kind}`;
+  if (choice.kind !== kind) return `it must be of kind ${kind}, got ${choice.kind}`;
   if (choice.kind !== 'ranking') return undefined;
   const { order } = choice;
-  const given = new Set(order);
-  const isWhole = Array.from({ length: count }, (_, place) => place).every((p) => given.has(p));
-  if (isWhole && order.length === count) return undefined;
-  return `order must list the places of all ${count} responses, 0 to ${count - 1}, each once, got ${JSON.stringify(order.slice(0, 20))}`;
+  const listed = new Set(order);
+  const isComplete = Array.from({ length: count }, (_, i) => i).every((i) => listed.has(i));
+  if (isComplete && order.length === count) return undefined;
+  return `order must list each of the ${count} responses, 0 to ${count - 1}, once, got ${JSON.stringify(order.slice(0, 20))}`;
 }

@@ -61,7 +61,7 @@ describe('LabelStore', () => {
     const { store, create, folder } = makeStore();
     const source = { from: 'file', file: join(folder, 'none.jsonl') } as const;
     await expect(create('pair', { source })).rejects.toThrow(
-      'none.jsonl: it must be a file, got nothing there',
+      'none.jsonl: it must be a file, got no such file',
     );
     await expect(create('pair', { source: { ...source, file: folder } })).rejects.toThrow(
       'it must be a file, got something else',
@@ -70,7 +70,7 @@ describe('LabelStore', () => {
       'Cannot create the queue: responses of a pair must be 2, got 3; leave it out',
     );
     await expect(create('pair', { source: { from: 'samples', run: 'x' } })).rejects.toThrow(
-      'Cannot create the queue: run must be the id of one that is shown, got "x"',
+      'Cannot create the queue: run must be the id of a listed run, got "x"',
     );
     expect(await store.list()).toEqual([]);
   });
@@ -95,7 +95,7 @@ describe('LabelStore', () => {
     const [first] = JSON.parse(tasks[0]!).responses;
     expect(first.from).toEqual({ run: 'run', step: expect.any(Number), sample: 0 });
     await expect(create(4)).rejects.toThrow(
-      'Cannot create the queue: its source must have 2 different responses to one prompt, got none among 1 prompt',
+      'Cannot create the queue: its source must have 2 different responses to one prompt, but has none among 1 prompt',
     );
   });
 
@@ -128,7 +128,7 @@ describe('LabelStore', () => {
       const { store, create } = makeStore();
       await create('pair');
       await expect(store.next(id, 'Ada')).rejects.toThrow(
-        'Cannot find the queue: its id must be one of the list',
+        'Cannot find the queue: its id must be in the list',
       );
     },
   );
@@ -158,7 +158,7 @@ describe('LabelStore', () => {
     const { store, create } = makeStore();
     const { id } = await create('pair', { limit: 1 });
     const nothing =
-      'Cannot export the queue: it must have answers that prefer or rate something, got none';
+      'Cannot export the queue: it must have answers with a preference or rating, got none';
     await expect(store.export(id)).rejects.toThrow(nothing);
     const answer = { kind: 'pair', choice: 'both-bad' } as const;
     await store.answer(id, { task: '1', labeller: 'Ada', answer });

@@ -68,7 +68,7 @@ describe('the live queue of a run', () => {
     });
     expect(await store.progress(id)).toMatchObject({ total: 2, answered: 1 });
     await expect(store.answer(id, rate('c', 3))).rejects.toThrow(
-      'Cannot keep the answer: task must be one of the queue\'s, got "c"',
+      'Cannot save the answer: task must be in the queue, got "c"',
     );
   });
 
@@ -89,7 +89,7 @@ describe('the live queue of a run', () => {
     await store.answer(id, rate('a', 2));
     close('a', 'b', 'c');
     await expect(store.undo(id, 'Ada')).rejects.toThrow(
-      'Cannot undo: the run must still wait for the score, got one it has used',
+      'Cannot undo: the run has already used this score',
     );
     expect(await store.export(id)).toBe(
       '{"prompt":"prompt a","completion":"response a","rating":2}\n',

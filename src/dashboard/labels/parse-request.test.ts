@@ -65,7 +65,7 @@ describe('parseAnswer()', () => {
     ],
     ['an unknown key', answer({ score: 1 }), 'it has no "score"'],
   ])('refuses %s', (_, parse, fault) => {
-    expect(parse).toThrow(`Cannot keep the answer: ${fault}`);
+    expect(parse).toThrow(`Cannot save the answer: ${fault}`);
   });
 });
 
@@ -76,7 +76,7 @@ describe('parseNewQueue()', () => {
     [{ kind: 'poll' }, 'kind must be pair, rating or ranking, got "poll"'],
     [
       { source: { from: 'web' } },
-      'source must be an object that is from samples, generate or file',
+      'source must be an object whose from is samples, generate or file',
     ],
     [
       { source: { from: 'file', file: 'a\u0000b' } },

@@ -69,30 +69,18 @@ describe('StoredQueue', () => {
     await chooseFirst(queue, 'Bob');
     expect(await queue.undo('Ada')).toEqual(second);
     expect(await queue.undo('Ada')).toEqual(first);
-    await expect(queue.undo('Ada')).rejects.toThrow(
-      'Cannot undo: Ada must have an answer here, got none',
-    );
+    await expect(queue.undo('Ada')).rejects.toThrow('Cannot undo: Ada has no answer in this queue');
     expect((await queue.progress()).labellers).toEqual([{ name: 'Bob', answers: 1 }]);
   });
 
   it.each<[string, LabelChoice, string, string]>([
-    [
-      'an unknown task',
-      { kind: 'pair', choice: 0 },
-      '9',
-      'task must be one of the queue\'s, got "9"',
-    ],
-    [
-      'the wrong kind',
-      { kind: 'rating', rating: 3 },
-      '1',
-      'it must be of the kind pair, got rating',
-    ],
+    ['an unknown task', { kind: 'pair', choice: 0 }, '9', 'task must be in the queue, got "9"'],
+    ['the wrong kind', { kind: 'rating', rating: 3 }, '1', 'it must be of kind pair, got rating'],
   ])('refuses %s', async (_, answer, task, fault) => {
     const folder = await makeLabelQueue('pair', 1);
     const given = { task, labeller: 'Ada', answer };
     await expect(new StoredQueue(folder).answer(given)).rejects.toThrow(
-      `Cannot keep the answer: ${fault}`,
+      `Cannot save the answer: ${fault}`,
     );
     expect(readFileSync(answersPath(folder), 'utf8')).toBe('');
   });
@@ -104,7 +92,7 @@ describe('StoredQueue', () => {
       await expect(
         queue.answer({ task: '1', labeller: 'Ada', answer: { kind: 'ranking', order } }),
       ).rejects.toThrow(
-        `Cannot keep the answer: order must list the places of all 3 responses, 0 to 2, each once, got ${JSON.stringify(order)}`,
+        `Cannot save the answer: order must list each of the 3 responses, 0 to 2, once, got ${JSON.stringify(order)}`,
       );
     },
   );
@@ -117,7 +105,7 @@ describe('StoredQueue', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(readAnswerRows(folder)).toHaveLength(1);
     await expect(queue.answer(given)).rejects.toThrow(
-      'Ada must not have answered task 1 before, got a second answer; undo the first',
+      'Ada has already answered task 1; undo that answer first',
     );
   });
 });

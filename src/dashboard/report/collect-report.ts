@@ -18,7 +18,9 @@ export async function collectReport(
   await reader.update();
   const { summary } = reader;
   if (summary === undefined) {
-    throw new Error(`Cannot make a report of ${found.folder}: the run went away while it was read`);
+    throw new Error(
+      `Cannot make a report of ${found.folder}: the run was deleted while it was being read`,
+    );
   }
   const tables = new RunTables(found.folder);
   const config = (await readJson(locateRunFiles(found.folder).config)) ?? {};

@@ -75,7 +75,7 @@ describe('what a run has written', () => {
     expect(await askJson(dashboard, `${at}/samples/2/tokens`)).toEqual(fakeTokens(2));
     expect(await ask(dashboard, `${at}/samples/3/tokens`)).toMatchObject({
       status: 404,
-      body: '{"error":"The tokens of sample 3 were not written down"}',
+      body: '{"error":"The run did not record the tokens of sample 3"}',
     });
     expect((await ask(dashboard, `${at}/samples/99/tokens`)).status).toBe(404);
   });
@@ -97,7 +97,7 @@ describe('control', () => {
     expect(told).toEqual([[join(folder, 'a'), 'pause']]);
     expect(await post(dashboard, `/api/runs/${b!.id}/control`, { command: 'stop' })).toMatchObject({
       status: 409,
-      body: '{"error":"Cannot stop this run: it must be under way, got completed"}',
+      body: '{"error":"Cannot stop this run: it must be active, got completed"}',
     });
     const wrong = await post(dashboard, `/api/runs/${a!.id}/control`, { command: 'rm -rf' });
     expect(wrong.status).toBe(400);

@@ -76,7 +76,7 @@ describe('the list of runs', () => {
     expect(await hold({ pid: 2 ** 30, host: hostname() })).toMatchObject({
       status: 'killed',
       eta: null,
-      message: 'Its process is gone without having said why; --resume goes on with it',
+      message: 'The process ended without giving a reason; continue the run with --resume',
     });
     expect(await hold({ pid: 2 ** 30, host: 'elsewhere' })).toMatchObject({ status: 'running' });
   });
@@ -116,7 +116,7 @@ describe('the list of runs', () => {
     expect(await askJson<RunSummary[]>(dashboard, '/api/runs')).toHaveLength(1);
     expect(await ask(dashboard, `${at}/metrics`)).toMatchObject({
       status: 404,
-      body: '{"error":"There is no such run; it may be deleted"}',
+      body: '{"error":"There is no such run; it may have been deleted"}',
     });
     expect(dashboard.errors).toEqual([]);
   });

@@ -99,7 +99,7 @@ describe('the token', () => {
       const { status, body, headers } = await ask(one, path);
       expect([path, status, headers['set-cookie']]).toEqual([path, 401, undefined]);
       expect(body).toBe(
-        '{"error":"A token is needed: open the whole address that the terminal shows"}',
+        '{"error":"A token is required: open the full address that the terminal shows"}',
       );
     }
     const cookie = `proximal-${one.port}=${token.slice(1)}`;

@@ -131,7 +131,7 @@ describe('what may be asked', () => {
     });
     expect(answer).toMatchObject({
       status: 500,
-      body: '{"error":"Internal: the dashboard failed; its terminal shows why"}',
+      body: '{"error":"Internal: the dashboard failed; see its terminal"}',
     });
     expect(dashboard.errors).toEqual([new Error('Cannot write /home/me/secret')]);
   });

@@ -11,7 +11,7 @@ describe('startDashboard()', () => {
   test('a second dashboard on one port fails with the port and the remedy', async () => {
     const { port } = await startTestDashboard({ folders: [] });
     await expect(startTestDashboard({ folders: [], port })).rejects.toThrow(
-      `Cannot serve the dashboard on port ${port} of 127.0.0.1: it must be free, got one in use; choose another with --port, or end what uses it`,
+      `Cannot serve the dashboard on port ${port} of 127.0.0.1: it must be free, but it is in use; choose another with --port, or stop the program that uses it`,
     );
   });
 
@@ -32,14 +32,14 @@ describe('startDashboard()', () => {
 
   test('a token that is guessed at once is refused', async () => {
     await expect(startTestDashboard({ folders: [], token: '' })).rejects.toThrow(
-      'Cannot use the token: it must have 8 characters or more, got 0; leave it out to have one made',
+      'Cannot use the token: it must have at least 8 characters, got 0; leave it out to generate one',
     );
   });
 
   test('a folder without a page is named', async () => {
     const page = makeTempFolder();
     await expect(startTestDashboard({ folders: [], page })).rejects.toThrow(
-      `Cannot serve the dashboard's page from ${page}: it must hold index.html, got none`,
+      `Cannot serve the dashboard's page from ${page}: it must contain index.html`,
     );
   });
 

@@ -16,7 +16,7 @@ function makePlaces() {
   return { folder, root };
 }
 
-const outside = /^Cannot use .*: it must lie in the folder that the dashboard was started in/;
+const outside = /^Cannot use .*: it must be in the folder where the dashboard was started/;
 
 describe('findInside()', () => {
   it('finds what lies in a root, and that nothing is there', async () => {

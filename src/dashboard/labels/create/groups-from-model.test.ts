@@ -40,7 +40,7 @@ describe('groupsFromModel()', { timeout: 60_000 }, () => {
     const [first, second] = await Promise.allSettled([create(), create()]);
     expect(first).toMatchObject({ status: 'fulfilled', value: { total: 3 } });
     expect(String((second as PromiseRejectedResult).reason)).toContain(
-      'one model may generate at a time, got a second; wait for the first',
+      'only one model may generate at a time; wait for the other one',
     );
     expect((await create()).total).toBe(3);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { combinations, differentResponses, makeTasks } from './make-tasks.ts';
+import { buildTasks, combinations, differentResponses } from './make-tasks.ts';
 
 const group = (prompt: string, ...texts: string[]) => ({
   prompt,
@@ -9,17 +9,17 @@ const group = (prompt: string, ...texts: string[]) => ({
 const textsOf = ({ responses }: { responses: readonly { text: string }[] }) =>
   responses.map(({ text }) => text);
 
-describe('makeTasks()', () => {
+describe('buildTasks()', () => {
   const groups = [group('a', '1', '2', '3', '4'), group('b', '5', '6'), group('c', '7')];
 
   it('takes one of each prompt before a second of any', () => {
-    const tasks = makeTasks(groups, { responses: 2, limit: 2, seed: 0 });
+    const tasks = buildTasks(groups, { responses: 2, limit: 2, seed: 0 });
     expect(tasks.map(({ prompt }) => prompt).toSorted()).toEqual(['a', 'b']);
     expect(tasks.map(({ id }) => id)).toEqual(['1', '2']);
   });
 
   it('makes every pair where there is room', () => {
-    const tasks = makeTasks(groups, { responses: 2, limit: 100, seed: 0 });
+    const tasks = buildTasks(groups, { responses: 2, limit: 100, seed: 0 });
     expect(tasks.filter(({ prompt }) => prompt === 'a')).toHaveLength(6);
     expect(tasks.filter(({ prompt }) => prompt === 'b')).toHaveLength(1);
     expect(tasks.filter(({ prompt }) => prompt === 'c')).toHaveLength(0);
@@ -27,15 +27,15 @@ describe('makeTasks()', () => {
   });
 
   it('makes rankings of so many, and of all where no number is given', () => {
-    const three = makeTasks(groups, { responses: 3, limit: 1, seed: 0 });
+    const three = buildTasks(groups, { responses: 3, limit: 1, seed: 0 });
     expect(three.map((task) => textsOf(task).length)).toEqual([3]);
-    const all = makeTasks(groups.slice(0, 2), { responses: undefined, limit: 9, seed: 0 });
+    const all = buildTasks(groups.slice(0, 2), { responses: undefined, limit: 9, seed: 0 });
     expect(all.map((task) => textsOf(task).length).toSorted()).toEqual([2, 4]);
   });
 
   it('chooses the same by the same seed, others by another', () => {
     const many = Array.from({ length: 30 }, (_, i) => group(`p${i}`, 'x', 'y', 'z'));
-    const choose = (seed: number) => makeTasks(many, { responses: 2, limit: 10, seed });
+    const choose = (seed: number) => buildTasks(many, { responses: 2, limit: 10, seed });
     expect(choose(1)).toEqual(choose(1));
     expect(choose(1)).not.toEqual(choose(2));
   });

@@ -45,6 +45,6 @@ it('groupsFromSamples() begins at a step, and passes over the unfinished last li
 it('groupsFromSamples() says where a run has no samples', async () => {
   const run = { id: 'r1', name: 'a', folder: makeTempFolder() };
   await expect(groupsFromSamples(run)).rejects.toThrow(
-    'Cannot take samples of a: the run must have written some, got none yet',
+    'Cannot take samples of a: the run has not recorded any yet',
   );
 });

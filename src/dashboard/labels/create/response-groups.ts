@@ -4,16 +4,16 @@ import { readFileRows } from '../../../data/data-formats.ts';
 import { type DataRow, kindOf, listColumns } from '../../../data/data-row.ts';
 import { readJsonLines } from '../../../data/json-rows.ts';
 import { locateRunFiles } from '../../../run/run-folder.ts';
-import { Refusal } from '../../server/http/request-error.ts';
+import { RequestError } from '../../server/http/request-error.ts';
 import type { StoredResponse } from '../queue-schema.ts';
 import { differentResponses, type ResponseGroup } from './make-tasks.ts';
 
 export interface GroupsFromFileOptions {
-  /** What errors call the file. */
+  /** Name of the file in errors. */
   readonly name: string;
-  /** Different responses that every row must have. */
-  readonly least: number;
-  readonly most: number;
+  /** Number of different responses that every row must have. */
+  readonly min: number;
+  readonly max: number;
 }
 
 /** The rows of a file: { prompt, responses } or { prompt, chosen, rejected }. */
@@ -27,7 +27,7 @@ export async function groupsFromFile(
   return groups;
 }
 
-function toGroup(row: DataRow, { least, most }: GroupsFromFileOptions): ResponseGroup {
+function toGroup(row: DataRow, { min, max }: GroupsFromFileOptions): ResponseGroup {
   const { columns, origin } = row;
   const prompt = expectText(columns.prompt, { origin, column: 'prompt' });
   const texts = readResponses(row);
@@ -36,9 +36,8 @@ function toGroup(row: DataRow, { least, most }: GroupsFromFileOptions): Response
     from: { row: origin, column, place },
   }));
   const different = differentResponses(responses);
-  if (different.length >= least && different.length <= most)
-    return { prompt, responses: different };
-  const wanted = most === Infinity ? `at least ${least}` : `${least} to ${most}`;
+  if (different.length >= min && different.length <= max) return { prompt, responses: different };
+  const wanted = max === Infinity ? `at least ${min}` : `${min} to ${max}`;
   const noun = wanted.endsWith(' 1') ? 'response' : 'different responses';
   throw fault(origin, `it must have ${wanted} ${noun}, got ${different.length}`);
 }
@@ -70,13 +69,13 @@ function expectText(
   throw fault(origin, `"${column}" must be text, got ${got}`);
 }
 
-function fault(origin: string, what: string): Refusal {
-  return new Refusal(400, `Cannot read ${origin}: ${what}`);
+function fault(origin: string, what: string): RequestError {
+  return new RequestError(400, `Cannot read ${origin}: ${what}`);
 }
 
 /** A run whose samples can be labelled. */
 export interface LabelRun {
-  /** As the API names it. */
+  /** Id in the API. */
   readonly id: string;
   readonly name: string;
   readonly folder: string;
@@ -89,17 +88,17 @@ const sampleSchema = z.object({
   response: z.string(),
 });
 
-/** The responses in a run's `samples.jsonl` by prompt: each text once, from where it first came.
- *  Lines that are no samples, as the unfinished last one of a run under way, are passed over. */
+/** The responses in a run's `samples.jsonl` by prompt, without duplicates. Invalid lines, such as the
+ *  incomplete last line of an active run, are ignored. */
 export async function groupsFromSamples(
   run: LabelRun,
   { fromStep = 0 }: { readonly fromStep?: number | undefined } = {},
 ): Promise<ResponseGroup[]> {
   const { samples } = locateRunFiles(run.folder);
   if (!existsSync(samples)) {
-    throw new Refusal(
+    throw new RequestError(
       400,
-      `Cannot take samples of ${run.name}: the run must have written some, got none yet`,
+      `Cannot take samples of ${run.name}: the run has not recorded any yet`,
     );
   }
   const prompts = new Map<string, StoredResponse[]>();

@@ -1,8 +1,8 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** A request that is answered with a sentence instead of what it asks for. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+/** An error with an HTTP status, sent to the client as it is. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
   readonly status: ContentfulStatusCode;
 
   constructor(status: ContentfulStatusCode, message: string) {

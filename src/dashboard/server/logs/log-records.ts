@@ -4,7 +4,7 @@ import { JsonlTail, readBytes, statIfExists } from '../../../fs/index.ts';
 /** A line of a run's log. */
 export type LogRecord = Readonly<Record<string, unknown>> & { readonly step: number };
 
-/** The record in a line of JSON; undefined where there is none with a step. */
+/** Parses a line of JSON; undefined if it is not an object with a step. */
 export function parseRecord(bytes: Buffer): LogRecord | undefined {
   let value: unknown;
   try {
@@ -17,7 +17,7 @@ export function parseRecord(bytes: Buffer): LogRecord | undefined {
   return Number.isSafeInteger(step) ? (value as LogRecord) : undefined;
 }
 
-/** Every record of a log, in its order; none where there is no file. */
+/** All records of a log in order; none if the file is missing. */
 export async function readRecords(path: string): Promise<LogRecord[]> {
   const records: LogRecord[] = [];
   const tail = new JsonlTail(path, {
@@ -34,22 +34,22 @@ export async function readRecords(path: string): Promise<LogRecord[]> {
   return records;
 }
 
-/** Where a line lies in its file. */
-export interface LinePlace {
+/** Position of a line in its file. */
+export interface LinePosition {
   readonly offset: number;
   readonly size: number;
 }
 
-/** The records at places of a log; undefined where the file no longer has one. */
+/** The records at the given positions; undefined if the file no longer has one there. */
 export async function readRecordsAt(
   path: string,
-  places: readonly LinePlace[],
+  positions: readonly LinePosition[],
 ): Promise<(LogRecord | undefined)[]> {
-  if (places.length === 0) return [];
+  if (positions.length === 0) return [];
   const file = await open(path);
   try {
     const records: (LogRecord | undefined)[] = [];
-    for (const { offset, size } of places) {
+    for (const { offset, size } of positions) {
       records.push(parseRecord(await readBytes(file, { from: offset, to: offset + size })));
     }
     return records;
@@ -60,7 +60,7 @@ export async function readRecordsAt(
 
 const LAST_BYTES = 1 << 16;
 
-/** The last records of a log, as many as a small part of it holds. */
+/** The last records of a log, from its last 64 KiB. */
 export async function readLastRecords(path: string): Promise<LogRecord[]> {
   const stats = await statIfExists(path);
   if (stats === undefined) return [];

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutIntoBuckets, MetricTable, thinColumn } from './metric-table.ts';
+import { MetricTable, splitIntoBuckets, thinColumn } from './metric-table.ts';
 
 function tableOf(rows: readonly object[]): MetricTable {
   const table = new MetricTable();
@@ -10,7 +10,7 @@ function tableOf(rows: readonly object[]): MetricTable {
 
 describe('thinColumn()', () => {
   test('has the extremes of each bucket in the order in which they stand', () => {
-    expect(cutIntoBuckets({ from: 0, to: 9 }, 3)).toEqual([0, 3, 6, 9]);
+    expect(splitIntoBuckets({ from: 0, to: 9 }, 3)).toEqual([0, 3, 6, 9]);
     const column = Float64Array.of(1, 5, 2, 4, 3, Number.NaN);
     expect([...thinColumn(column, [0, 3, 6])]).toEqual([1, 5, 4, 3]);
     expect([...thinColumn(Float64Array.of(Number.NaN, Number.NaN), [0, 2])]).toEqual([

@@ -1,53 +1,53 @@
 import type { LineSink } from '../../../fs/index.ts';
 import type { SampleRow } from '../../api.ts';
-import { type LinePlace, type LogRecord, parseRecord } from './log-records.ts';
+import { type LinePosition, type LogRecord, parseRecord } from './log-records.ts';
 
-/** Where the lines of `samples.jsonl` lie, and what queries look at: the numbers, and the texts in
- *  small letters. Prompts come again and again, and are held once. */
+/** Positions of the lines of `samples.jsonl`, and what queries need: the numbers, and the texts in lower
+ *  case. Repeated prompts are stored once. */
 export class SampleTable implements LineSink {
-  private readonly found: SampleRow[] = [];
-  private readonly places: LinePlace[] = [];
+  private readonly samples: SampleRow[] = [];
+  private readonly positions: LinePosition[] = [];
   private readonly prompts = new Map<string, string>();
 
-  /** One for each line; texts are in small letters. */
+  /** One row per line; texts are in lower case. */
   get rows(): readonly SampleRow[] {
-    return this.found;
+    return this.samples;
   }
 
   add(bytes: Buffer, offset: number): boolean {
     const record = parseRecord(bytes);
     if (record === undefined) return false;
-    const row = toSampleRow(record, this.found.length);
+    const row = toSampleRow(record, this.samples.length);
     const prompt = row.prompt.toLowerCase();
     if (!this.prompts.has(prompt)) this.prompts.set(prompt, prompt);
     const response = row.response.toLowerCase();
-    this.found.push({ ...row, prompt: this.prompts.get(prompt)!, response });
-    this.places.push({ offset, size: bytes.length });
+    this.samples.push({ ...row, prompt: this.prompts.get(prompt)!, response });
+    this.positions.push({ offset, size: bytes.length });
     return true;
   }
 
   clear(): void {
-    this.found.length = 0;
-    this.places.length = 0;
+    this.samples.length = 0;
+    this.positions.length = 0;
     this.prompts.clear();
   }
 
-  placeOf(index: number): LinePlace | undefined {
-    return this.places[index];
+  positionOf(index: number): LinePosition | undefined {
+    return this.positions[index];
   }
 
-  /** Rows before this one with its step, prompt and sample. */
+  /** Number of earlier rows with the same step, prompt and sample. */
   countEqual({ index, step, promptIdx, sample }: SampleRow): number {
     let count = 0;
-    for (let i = index - 1; i >= 0 && this.found[i]!.step === step; i--) {
-      const row = this.found[i]!;
+    for (let i = index - 1; i >= 0 && this.samples[i]!.step === step; i--) {
+      const row = this.samples[i]!;
       if (row.promptIdx === promptIdx && row.sample === sample) count++;
     }
     return count;
   }
 }
 
-/** A sample as pages see it; what an older format lacks is empty. */
+/** A sample as the page sees it; missing fields of older formats are empty. */
 export function toSampleRow(record: LogRecord, index: number): SampleRow {
   const { promptIdx, sample, prompt, response, score, kl, length, finished } = record;
   return {
@@ -71,37 +71,37 @@ function toNumber(value: unknown): number | null {
 
 type SampleKey = Pick<SampleRow, 'step' | 'promptIdx' | 'sample'>;
 
-/** How lines of `tokens.jsonl` begin: their many numbers need not be read to know whose they are. */
-const beginning = /^\{"step":(\d+),"promptIdx":(\d+),"sample":(\d+),/;
-const LONGEST_BEGINNING = 100;
+/** The start of a line of `tokens.jsonl`, which identifies its sample without parsing the rest. */
+const lineStart = /^\{"step":(\d+),"promptIdx":(\d+),"sample":(\d+),/;
+const MAX_LINE_START = 100;
 
-/** Where the tokens of each sample lie in `tokens.jsonl`. A step with few prompts takes one several
- *  times: samples of one key come in the order of `samples.jsonl`. */
+/** Positions of the tokens of each sample in `tokens.jsonl`. A step may use a prompt several times:
+ *  lines with the same key are in the order of `samples.jsonl`. */
 export class TokenIndex implements LineSink {
-  private readonly places = new Map<string, LinePlace[]>();
+  private readonly positions = new Map<string, LinePosition[]>();
 
   add(bytes: Buffer, offset: number): boolean {
     const key = readKey(bytes);
     if (key === undefined) return false;
-    const place = { offset, size: bytes.length };
-    const places = this.places.get(key);
-    if (places === undefined) this.places.set(key, [place]);
-    else places.push(place);
+    const position = { offset, size: bytes.length };
+    const positions = this.positions.get(key);
+    if (positions === undefined) this.positions.set(key, [position]);
+    else positions.push(position);
     return true;
   }
 
   clear(): void {
-    this.places.clear();
+    this.positions.clear();
   }
 
-  /** @param nth samples of the same key before this one */
-  placeOf({ step, promptIdx, sample }: SampleKey, nth: number): LinePlace | undefined {
-    return this.places.get(`${step},${promptIdx},${sample}`)?.[nth];
+  /** @param nth number of earlier samples with the same key */
+  positionOf({ step, promptIdx, sample }: SampleKey, nth: number): LinePosition | undefined {
+    return this.positions.get(`${step},${promptIdx},${sample}`)?.[nth];
   }
 }
 
 function readKey(bytes: Buffer): string | undefined {
-  const match = beginning.exec(bytes.toString('latin1', 0, LONGEST_BEGINNING));
+  const match = lineStart.exec(bytes.toString('latin1', 0, MAX_LINE_START));
   if (match !== null) return match.slice(1).join(',');
   const record = parseRecord(bytes);
   if (record === undefined) return undefined;

@@ -11,11 +11,11 @@ import { isLiving, JsonFile, kindOf, type ReadState, readState } from './read-st
 
 type RunEvent = Extract<DashboardEvent, { type: 'metrics' | 'reset' }>;
 
-/** Keeps the summary of one run up to date. Logs are counted and not held: see `RunTables`. */
+/** Keeps the summary of one run up to date. It only counts log lines; `RunTables` reads them. */
 export class RunReader {
   readonly folder: string;
   readonly id: string;
-  /** May change with the names of other runs. */
+  /** May change if another run has the same name. */
   name: string;
   private readonly paths: RunPaths;
   private readonly state: JsonFile;
@@ -43,7 +43,7 @@ export class RunReader {
     ];
   }
 
-  /** Undefined before the first update; another object where, and only where, something changed. */
+  /** Undefined before the first update; the object changes only if its content does. */
   get summary(): RunSummary | undefined {
     return this.last;
   }
@@ -52,31 +52,31 @@ export class RunReader {
     return this.last === undefined || isLiving(this.last.status);
   }
 
-  /** Whether the run has a new state: so it is where one that has ended goes on. */
+  /** Whether the state file has changed, such as when an ended run is resumed. */
   async hasNewState(): Promise<boolean> {
     const before = this.state.value;
     return (await this.state.read()) !== before;
   }
 
-  /** Reads what is new, and says what of it pages must be told; undefined where the run is gone. */
+  /** Reads changes and returns the events for open pages; undefined if the run was deleted. */
   async update(): Promise<RunEvent[] | undefined> {
     const state = await readState(this.folder, () => this.state.read());
     if (state === undefined) return undefined;
     const isFirst = this.last === undefined;
     const changes = await Promise.all(this.tails.map((tail) => tail.update()));
-    const fresh = this.metrics.take();
+    const added = this.metrics.take();
     const isReset = changes.includes('reset');
-    await this.followTimes(isReset ? 'many' : fresh);
+    await this.followTimes(isReset ? 'many' : added);
     const summary = this.describe(state, (await this.config.read()) ?? {});
     if (!isDeepStrictEqual(summary, this.last)) this.last = summary;
-    if (isReset || (fresh === 'many' && !isFirst)) return [{ type: 'reset', run: this.id }];
-    if (fresh === undefined || fresh === 'many') return [];
-    return [{ type: 'metrics', run: this.id, data: fresh.columns }];
+    if (isReset || (added === 'many' && !isFirst)) return [{ type: 'reset', run: this.id }];
+    if (added === undefined || added === 'many') return [];
+    return [{ type: 'metrics', run: this.id, data: added.columns }];
   }
 
-  private async followTimes(fresh: FreshMetrics): Promise<void> {
-    if (fresh === 'many') this.times.restart(await readLastRecords(this.paths.metrics));
-    else if (fresh !== undefined) this.times.add(fresh.records);
+  private async followTimes(added: NewMetrics): Promise<void> {
+    if (added === 'many') this.times.restart(await readLastRecords(this.paths.metrics));
+    else if (added !== undefined) this.times.add(added.records);
   }
 
   private describe(state: ReadState, config: Readonly<Record<string, unknown>>): RunSummary {
@@ -102,20 +102,20 @@ export class RunReader {
   }
 }
 
-/** Rows that one event may carry; the page loads more than that by itself. */
-const MOST_ROWS = 500;
+/** Maximum number of rows in one event; the page loads more by itself. */
+const MAX_EVENT_ROWS = 500;
 
-/** What came since it was asked for last: nothing, rows, or more rows than are to be sent. */
-export type FreshMetrics =
+/** Rows since the last call: none, some, or too many for an event. */
+type NewMetrics =
   | undefined
   | 'many'
   | { readonly records: readonly LogRecord[]; readonly columns: MetricColumns };
 
-/** Counts the lines of `metrics.jsonl`, and has those that came since it was asked last. */
-export class MetricFeed implements LineSink {
+/** Counts the lines of `metrics.jsonl` and collects new ones. */
+class MetricFeed implements LineSink {
   private lines = 0;
   private isOpen = false;
-  private fresh: LogRecord[] = [];
+  private newRecords: LogRecord[] = [];
 
   get count(): number {
     return this.lines;
@@ -123,36 +123,36 @@ export class MetricFeed implements LineSink {
 
   add(bytes: Buffer): boolean {
     this.lines++;
-    // What was there at the start is the history that pages ask for.
-    if (!this.isOpen || this.fresh.length > MOST_ROWS) return true;
+    // Pages load the rows that were there at the start by themselves.
+    if (!this.isOpen || this.newRecords.length > MAX_EVENT_ROWS) return true;
     const record = parseRecord(bytes);
-    if (record !== undefined) this.fresh.push(record);
+    if (record !== undefined) this.newRecords.push(record);
     return record !== undefined;
   }
 
   clear(): void {
     this.lines = 0;
-    this.fresh = [];
+    this.newRecords = [];
   }
 
-  /** The rows since the last call; those of before the first one are `many`. */
-  take(): FreshMetrics {
-    const records = this.fresh;
-    if (!this.isOpen || records.length > MOST_ROWS) {
+  /** The rows since the last call; the first call returns `many`. */
+  take(): NewMetrics {
+    const records = this.newRecords;
+    if (!this.isOpen || records.length > MAX_EVENT_ROWS) {
       this.isOpen = true;
-      this.fresh = [];
+      this.newRecords = [];
       return 'many';
     }
     if (records.length === 0) return undefined;
-    this.fresh = [];
+    this.newRecords = [];
     const table = new MetricTable();
     for (const record of records) table.append(record);
-    return { records, columns: { ...table.select({ points: MOST_ROWS }), rows: this.lines } };
+    return { records, columns: { ...table.select({ points: MAX_EVENT_ROWS }), rows: this.lines } };
   }
 }
 
 /** Counts the lines of a log. */
-export class LineCount implements LineSink {
+class LineCount implements LineSink {
   private lines = 0;
 
   get count(): number {
@@ -169,30 +169,29 @@ export class LineCount implements LineSink {
   }
 }
 
-/** Steps whose times are looked at. */
+/** Number of steps in the median. */
 const RECENT = 20;
 
-/** How long a run's last steps took. Times come from the metrics, where they are measured without the
- *  clock of the day, so that its jumps change nothing; a step in which the machine slept is an
- *  outlier that a median passes over.
+/** Median duration of a run's last steps. Durations come from the metrics, which use a monotonic clock;
+ *  a step in which the machine slept is an outlier that the median ignores.
  *  @example the last steps took 2, 900 and 3 s  →  3 */
 export class StepTimes {
   private recent: number[] = [];
   private middle: number | null = null;
 
-  /** The median, in seconds; null where no time is known. */
+  /** The median in seconds; null if unknown. */
   get seconds(): number | null {
     return this.middle;
   }
 
-  /** Takes steps that come after those it has. */
+  /** Adds later steps. */
   add(records: readonly LogRecord[]): void {
     const times = records.slice(-RECENT).map(secondsOf).filter(isTime);
     this.recent = [...this.recent, ...times].slice(-RECENT);
     this.middle = this.recent.toSorted((a, b) => a - b)[this.recent.length >> 1] ?? null;
   }
 
-  /** Takes steps in place of all before. */
+  /** Replaces all steps. */
   restart(records: readonly LogRecord[]): void {
     this.recent = [];
     this.add(records);
@@ -204,7 +203,7 @@ function secondsOf(record: LogRecord): number {
   return times.reduce((sum, [, value]) => sum + (typeof value === 'number' ? value : 0), 0);
 }
 
-/** A clock that goes back gives times below zero. */
+/** A clock that was set back gives negative times. */
 function isTime(seconds: number): boolean {
   return Number.isFinite(seconds) && seconds > 0;
 }

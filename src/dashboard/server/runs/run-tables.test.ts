@@ -27,5 +27,5 @@ test('samples of one prompt in one step have their own tokens', async () => {
   expect(rows.map(({ hasTokens }) => hasTokens)).toEqual([true, true, false]);
   expect((await tables.tokens(0)).texts).toEqual(['first']);
   expect((await tables.tokens(1)).texts).toEqual(['second']);
-  await expect(tables.tokens(2)).rejects.toThrow('The tokens of sample 2 were not written down');
+  await expect(tables.tokens(2)).rejects.toThrow('The run did not record the tokens of sample 2');
 });
