@@ -10,7 +10,7 @@ import { makeLabelQueue, readAnswerRows } from '../helpers/label-queue.ts';
 import { makeTempFolder } from '../helpers/runtime-temp-folder.ts';
 
 describeInBrowser('the dashboard without a mouse', (browser) => {
-  test('leads to every page, a sample, its tokens and a label, and shows where it is', async () => {
+  test('reaches every page, a sample, its tokens and a label, with a visible focus', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'runs', 'a'), { startedAt: '2026-01-31T13:00:00.000Z' });
     writeFakeRun(join(folder, 'runs', 'b'), { steps: 8 });
@@ -75,7 +75,7 @@ async function walkOverview(page: Page): Promise<void> {
   expect((await readFocus(page)).name).toBe('Reward: step');
 }
 
-/** Goes to the evaluation and back, and opens the tokens of the third sample. */
+/** Opens the evaluation, goes back, and opens the tokens of the third sample. */
 async function walkSamples(page: Page): Promise<void> {
   await page.getByRole('grid', { name: 'Samples' }).waitFor();
   await tabTo(page, 'Samples');

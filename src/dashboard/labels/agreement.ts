@@ -14,7 +14,7 @@ export function measureAgreement(
   tasks: readonly (readonly LabelChoice[])[],
   kind: LabelTaskKind,
 ): Agreement {
-  const shared = tasks.filter(({ length }) => length > 1).map((answers) => answers.map(valueOf));
+  const shared = tasks.filter(({ length }) => length > 1).map((answers) => answers.map(choiceValue));
   if (shared.length === 0) return { agreement: null, alpha: null };
   const agrees = kind === 'rating' ? areNear : areEqual;
   const distance = kind === 'rating' ? squaredDifference : difference;
@@ -26,7 +26,7 @@ export function measureAgreement(
 
 type Value = number | string;
 
-function valueOf(choice: LabelChoice): Value {
+function choiceValue(choice: LabelChoice): Value {
   if (choice.kind === 'pair') return choice.choice;
   return choice.kind === 'rating' ? choice.rating : choice.order[0]!;
 }
