@@ -14,7 +14,9 @@ export function measureAgreement(
   tasks: readonly (readonly LabelChoice[])[],
   kind: LabelTaskKind,
 ): Agreement {
-  const shared = tasks.filter(({ length }) => length > 1).map((answers) => answers.map(choiceValue));
+  const shared = tasks
+    .filter(({ length }) => length > 1)
+    .map((answers) => answers.map(choiceValue));
   if (shared.length === 0) return { agreement: null, alpha: null };
   const agrees = kind === 'rating' ? areNear : areEqual;
   const distance = kind === 'rating' ? squaredDifference : difference;

@@ -32,7 +32,7 @@ function makeApp() {
 }
 
 describe('labelRoutes()', () => {
-  it('goes from a file over answers to rows for the reward trainer', async () => {
+  it('turns a file and answers into rows for the reward trainer', async () => {
     const { root, get, post, create } = makeApp();
     const created = await create(join(root, 'rows.jsonl'));
     expect(created.status).toBe(200);
@@ -56,7 +56,7 @@ describe('labelRoutes()', () => {
     expect(await (await get('')).json()).toMatchObject([{ id, total: 1, answered: 1 }]);
   });
 
-  it('refuses files outside its folders, and says no more about them', async () => {
+  it('rejects files outside its folders without details', async () => {
     const { root, outside, create, post } = makeApp();
     for (const file of [
       join(outside, 'rows.jsonl'),
@@ -93,7 +93,7 @@ describe('labelRoutes()', () => {
     expect(error.startsWith(start), error).toBe(true);
   });
 
-  it('wants a labeller for a task', async () => {
+  it('requires a labeller for a task', async () => {
     const { get } = makeApp();
     const refused = await get('/none-000000/next');
     expect(refused.status).toBe(400);

@@ -22,7 +22,7 @@ function makeStore(content: readonly object[] = rows) {
 }
 
 describe('LabelStore', () => {
-  it('creates queues from a file, which another store finds', async () => {
+  it('creates queues from a file that another store can open', async () => {
     const { labels, create, file } = makeStore();
     const [pair, rating, ranking] = [
       await create('pair'),
@@ -57,7 +57,7 @@ describe('LabelStore', () => {
     expect(existsSync(labels)).toBe(false);
   });
 
-  it('says what a source lacks', async () => {
+  it('reports what is wrong with a source', async () => {
     const { store, create, folder } = makeStore();
     const source = { from: 'file', file: join(folder, 'none.jsonl') } as const;
     await expect(create('pair', { source })).rejects.toThrow(
@@ -99,7 +99,7 @@ describe('LabelStore', () => {
     );
   });
 
-  it('tells of changes until it is told not to', async () => {
+  it('notifies listeners until they unsubscribe', async () => {
     const { store, create } = makeStore();
     let changes = 0;
     const stop = store.onChange(() => changes++);
@@ -115,7 +115,7 @@ describe('LabelStore', () => {
     expect(changes).toBe(3);
   });
 
-  it('knows a labeller with and without spaces around the name', async () => {
+  it('ignores spaces around the name of a labeller', async () => {
     const { store, create } = makeStore();
     const { id } = await create('rating', { limit: 1 });
     await store.answer(id, { task: '1', labeller: ' Ada', answer: { kind: 'rating', rating: 5 } });
@@ -133,7 +133,7 @@ describe('LabelStore', () => {
     },
   );
 
-  it('leaves damaged queues out of the list and says what is wrong with them', async () => {
+  it('leaves damaged queues out of the list and reports the damage when opened', async () => {
     const { store, create, labels } = makeStore();
     const { id } = await create('pair');
     mkdirSync(join(labels, 'damaged'));

@@ -57,7 +57,7 @@ describe('an export', { timeout: 60_000 }, () => {
     expect((await trainer.evaluate(pairs)).accuracy).toBe(1);
   });
 
-  it('has ties as ties, and leaves out pairs of which both are bad', async () => {
+  it('keeps ties and leaves out pairs of which both are bad', async () => {
     const answers = ['tie', 'both-bad', 0, 1] as const;
     const load = await label(pairRows().slice(0, 4), {
       kind: 'pair',
@@ -66,7 +66,7 @@ describe('an export', { timeout: 60_000 }, () => {
     expect((await load()).report).toMatchObject({ pairs: 3, ties: 1, bad: 0 });
   });
 
-  it('of ratings has their scale', async () => {
+  it('of ratings keeps their scale', async () => {
     const rows = [{ prompt: 'the cat', responses: [' runs', ' sees'] }];
     const load = await label(rows, {
       kind: 'rating',
@@ -84,7 +84,7 @@ describe('an export', { timeout: 60_000 }, () => {
     );
   });
 
-  it('of rankings has every pair the right way', async () => {
+  it('of rankings has every pair in the right order', async () => {
     const best = [' cat', ' dog', ' runs'];
     const load = await label([{ prompt: 'the', responses: [' runs', ' cat', ' dog'] }], {
       kind: 'ranking',

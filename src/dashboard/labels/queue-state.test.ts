@@ -5,7 +5,7 @@ import { showOrder, taskOrder, toStored } from './queue-state.ts';
 const keys = fc.record({ queue: fc.string(), task: fc.string(), labeller: fc.string() });
 
 describe('showOrder()', () => {
-  it('shows each response once, and the same way to the same labeller', () => {
+  it('shows each response once, in the same order to the same labeller', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 9 }), keys, (count, key) => {
         const order = showOrder(count, key);
@@ -32,7 +32,7 @@ describe('showOrder()', () => {
 });
 
 describe('taskOrder()', () => {
-  it('lets two labellers begin at different tasks', () => {
+  it('two labellers start with different tasks', () => {
     const tasks = Array.from({ length: 50 }, (_, i) => i);
     const [ada, bob] = ['Ada', 'Bob'].map((labeller) => taskOrder(tasks, { queue: 'q', labeller }));
     expect(ada).not.toEqual(bob);
@@ -41,7 +41,7 @@ describe('taskOrder()', () => {
 });
 
 describe('toStored()', () => {
-  it('turns shown places into stored ones', () => {
+  it('converts shown indices to stored ones', () => {
     const order = [2, 0, 1];
     expect(toStored({ kind: 'ranking', order: [1, 0, 2] }, order)).toEqual({
       kind: 'ranking',
@@ -50,7 +50,7 @@ describe('toStored()', () => {
     expect(toStored({ kind: 'pair', choice: 0 }, [1, 0])).toEqual({ kind: 'pair', choice: 1 });
   });
 
-  it('leaves what names no place', () => {
+  it('keeps answers without an index', () => {
     const tie = { kind: 'pair', choice: 'tie' } as const;
     expect(toStored(tie, [1, 0])).toEqual(tie);
     expect(toStored({ kind: 'rating', rating: 4 }, [0])).toEqual({ kind: 'rating', rating: 4 });

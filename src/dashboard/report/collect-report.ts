@@ -6,10 +6,10 @@ import { readJson } from '../server/runs/read-state.ts';
 import { RunReader } from '../server/runs/run-reader.ts';
 import { RunTables } from '../server/runs/run-tables.ts';
 
-/** Rows of metrics in a report: a chart is narrower in pixels. */
+/** Number of metric rows in a report; a chart has fewer pixels. */
 const points = 1500;
 
-/** Reads what a report says of a run: all but most of its samples, and nothing of where it lies. */
+/** Collects the data of a report: everything but most samples, and without paths of this machine. */
 export async function collectReport(
   found: FoundRun,
   { samples: count }: { readonly samples: number },
@@ -24,40 +24,40 @@ export async function collectReport(
   }
   const tables = new RunTables(found.folder);
   const config = (await readJson(locateRunFiles(found.folder).config)) ?? {};
-  const samples = await chooseSamples(tables, count);
+  const samples = await selectSamples(tables, count);
   const log = await tables.log();
   return {
     run: describeRun(summary, samples.length),
-    config: hidePlacesIn(config),
+    config: hidePathsIn(config),
     metrics: await tables.metrics({ points }),
     evaluations: await tables.evaluations(),
-    log: log.map((row) => ({ ...row, message: hidePlaces(String(row.message)) })),
+    log: log.map((row) => ({ ...row, message: hidePaths(String(row.message)) })),
     samples,
     tokens: await readTokens(tables, samples),
   };
 }
 
-/** A report is of one moment: nothing in it goes on. It counts the samples that it has. */
+/** A report is a snapshot: it has no phase and no remaining time, and counts its own samples. */
 function describeRun(summary: RunSummary, samples: number): RunSummary {
   const { message, counts } = summary;
   return {
     ...summary,
-    message: message === null ? null : hidePlaces(message),
+    message: message === null ? null : hidePaths(message),
     phase: null,
     eta: null,
     counts: { ...counts, samples },
   };
 }
 
-/** The newest samples, the first, the best, the worst and those farthest from the reference. */
-async function chooseSamples(tables: RunTables, limit: number): Promise<SampleRow[]> {
+/** The newest samples, the first, the best, the worst and those with the highest KL. */
+async function selectSamples(tables: RunTables, limit: number): Promise<SampleRow[]> {
   const newest = await tables.samples({ order: 'desc', limit });
   const first = await tables.samples({ limit });
   const best = await tables.samples({ sort: 'score', order: 'desc', limit });
   const worst = await tables.samples({ sort: 'score', order: 'asc', limit });
   const farthest = await tables.samples({ sort: 'kl', order: 'desc', limit });
-  const telling = [first, best, worst, farthest].map(({ rows }) => rows);
-  return pickSamples({ newest: newest.rows, telling }, limit);
+  const notable = [first, best, worst, farthest].map(({ rows }) => rows);
+  return pickSamples({ newest: newest.rows, notable }, limit);
 }
 
 async function readTokens(
@@ -72,22 +72,22 @@ async function readTokens(
 }
 
 export interface SampleLists {
-  /** The latest first. */
+  /** The newest first. */
   readonly newest: readonly SampleRow[];
-  /** Others that tell something, such as the first or the best, each with the most telling first. */
-  readonly telling: readonly (readonly SampleRow[])[];
+  /** Lists of notable samples, such as the first or the best, in order of importance. */
+  readonly notable: readonly (readonly SampleRow[])[];
 }
 
-/** Picks `count` samples: one half are the newest, the rest come from the other lists in turn; the
- *  newest fill up what is then missing. They are in the file's order.
- *  @example newest 9 8 7 6, telling [0 1] and [5 9], count 4  →  0 5 8 9 */
-export function pickSamples({ newest, telling }: SampleLists, count: number): SampleRow[] {
+/** Picks `count` samples: half are the newest, the rest alternate between the other lists; missing
+ *  ones are filled up with the newest. They are in the order of the file.
+ *  @example newest 9 8 7 6, notable [0 1] and [5 9], count 4  →  0 5 8 9 */
+export function pickSamples({ newest, notable }: SampleLists, count: number): SampleRow[] {
   const picked = new Map<number, SampleRow>();
   const fill = (rows: readonly SampleRow[], limit: number) => {
     for (const row of rows) if (picked.size < limit) picked.set(row.index, row);
   };
   fill(newest, Math.ceil(count / 2));
-  fill(interleave(telling), count);
+  fill(interleave(notable), count);
   fill(newest, count);
   return [...picked.values()].sort((a, b) => a.index - b.index);
 }
@@ -100,33 +100,31 @@ function interleave<T>(lists: readonly (readonly T[])[]): T[] {
   ).flat();
 }
 
-/** A path from the root, in a text: two names or more, so that a command such as /help is none. */
+/** An absolute path in a text: at least two parts, so that a command such as /help does not match. */
 const paths = /(?<=^|[\s"'`(=:,])(?:(?:\/[^\s/"'`(),:;]+){2,}\/?|[A-Za-z]:[\\/][^\s"'`(),;]+)/g;
-/** The same as a whole text, in which names may hold spaces; before it perhaps a word such as `model:`. */
+/** A whole text that is a path; it may contain spaces and start with a scheme such as `model:`. */
 const wholePath = /^([A-Za-z]{2,}:)?((?:\/[^/\n]+){2,}\/?|[A-Za-z]:[\\/][^\n]+)$/;
 const credentials = /(\bhttps?:\/\/)[^\s/@]*@/gi;
 const queries = /(\bhttps?:\/\/[^\s?#"']+)\?[^\s"']*/gi;
 
-/** A text for other people: of paths only the last name, of addresses neither password nor query.
+/** Shortens paths to their last part and removes passwords and queries from URLs.
  *  @example 'model:/home/me/runs/rm=2'  →  'model:rm=2'
  *  @example 'Saved /home/me/a/b.'  →  'Saved b.' */
-export function hidePlaces(text: string): string {
+export function hidePaths(text: string): string {
   const whole = wholePath.exec(text);
   if (whole !== null) return `${whole[1] ?? ''}${lastName(whole[2]!)}`;
   return text.replace(credentials, '$1').replace(queries, '$1?…').replace(paths, lastName);
 }
 
-/** The same for every text in a value of JSON. */
-export function hidePlacesIn<T>(value: T): T {
+/** Applies hidePaths() to every text in a JSON value. */
+export function hidePathsIn<T>(value: T): T {
   const hidden: unknown =
     typeof value === 'string'
-      ? hidePlaces(value)
+      ? hidePaths(value)
       : Array.isArray(value)
-        ? value.map(hidePlacesIn)
+        ? value.map(hidePathsIn)
         : typeof value === 'object' && value !== null
-          ? Object.fromEntries(
-              Object.entries(value).map(([key, part]) => [key, hidePlacesIn(part)]),
-            )
+          ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, hidePathsIn(part)]))
           : value;
   return hidden as T;
 }

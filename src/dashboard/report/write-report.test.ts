@@ -60,7 +60,7 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true }));
 
 describe('proximal report', { timeout: 60_000 }, () => {
-  test('writes one file with the run and none of its places', async () => {
+  test('writes one file with the run and without its paths', async () => {
     const path = join(root, 'report.html');
     const args = [join(root, 'run'), '--output', path, '--samples', '6'];
     const { stdout, stderr, status } = await runCli('report', ...args);
@@ -91,7 +91,7 @@ describe('proximal report', { timeout: 60_000 }, () => {
     expect(await readdir(root)).toEqual(['report.html', 'run']);
   });
 
-  test('refuses a folder without a run, and writes nothing', async () => {
+  test('rejects a folder without a run and writes nothing', async () => {
     const { stderr, status } = await runCli('report', root, '--output', join(root, 'none.html'));
     expect(status).toBe(1);
     expect(stderr).toBe(
@@ -118,7 +118,7 @@ function report(name: string): ReportData {
   };
 }
 
-/** What the elements of the data and of the script hold, by the rules of HTML for harmless text. */
+/** The contents of the data and script elements. */
 function contents(html: string): { json: string; script: string } {
   const [, json, script] =
     /<script type="application\/json" id="proximal-report">([^<]*)<\/script>\n<script>(.*)<\/script>\n<\/body>/s.exec(
@@ -128,20 +128,20 @@ function contents(html: string): { json: string; script: string } {
 }
 
 describe('embedReport()', () => {
-  test('no text of the run ends the element of the data', () => {
+  test('no text of the run ends the data element', () => {
     const data = report(attack);
     const html = embedReport(data, page);
     const { json } = contents(html);
     expect(JSON.parse(json)).toEqual(data);
     expect(json).not.toMatch(/[<\u2028\u2029]/);
-    // Those of the data and of the page, and no other.
+    // Only those of the data and of the page.
     expect(html.match(/<script/gi)).toHaveLength(2);
     expect(html.match(/<\/script/gi)).toHaveLength(2);
     expect(html).not.toContain('<!--');
     expect(html).toContain('<title>&#60;/script&#62;&#60;script&#62;');
   });
 
-  test('the script is the one that the policy names, and means what it meant', async () => {
+  test('the script matches the hash in the policy and is unchanged in meaning', async () => {
     const html = embedReport(report('a'), page);
     const { script } = contents(html);
     const bytes = await crypto.subtle.digest('SHA-256', Buffer.from(script));
@@ -150,7 +150,7 @@ describe('embedReport()', () => {
     expect(new Function(`${script} return a;`)()).toBe('<!--</script>');
   });
 
-  test('any JSON is read as it was', () => {
+  test('any JSON can be read back', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const json = toScriptJson(value);

@@ -11,7 +11,7 @@ import { collectReport } from './collect-report.ts';
 export interface WriteReportOptions {
   /** The file of the report. */
   readonly path: string;
-  /** Samples in it at most. */
+  /** Maximum number of samples. */
   readonly samples: number;
 }
 
@@ -21,7 +21,7 @@ export interface WrittenReport {
   readonly samples: number;
 }
 
-/** Writes a run as one file of HTML that can be opened anywhere. */
+/** Writes a run as one HTML file that opens anywhere. */
 export async function writeReport(
   run: FoundRun,
   { path, samples }: WriteReportOptions,
@@ -31,7 +31,7 @@ export async function writeReport(
   try {
     await writeAtomically(path, html);
   } catch (error) {
-    throw explainSystemError(error, { action: `write ${path}`, next: 'give the command again' });
+    throw explainSystemError(error, { action: `write ${path}`, next: 'run the command again' });
   }
   return { path, bytes: html.length, samples: data.samples.length };
 }
@@ -54,8 +54,8 @@ export interface Page {
   readonly icon: string;
 }
 
-/** A report as one file of HTML that asks for nothing: script and style are the page's own and known
- *  by their hashes, so that nothing else can run, whatever stands in the data. */
+/** A report as one self-contained HTML file. Its policy allows only its own script and style, by their
+ *  hashes, so nothing in the data can run. */
 export function embedReport(data: ReportData, page: Page): string {
   const script = escapeEnd(page.script, 'script');
   const style = escapeEnd(page.style, 'style');
@@ -73,7 +73,7 @@ export function embedReport(data: ReportData, page: Page): string {
 </head>
 <body>
 <div id="app"></div>
-<noscript>This report draws its charts with JavaScript; allow it to run.</noscript>
+<noscript>This report needs JavaScript to draw its charts.</noscript>
 <script type="application/json" id="proximal-report">${toScriptJson(data)}</script>
 <script>${script}</script>
 </body>
@@ -81,7 +81,7 @@ export function embedReport(data: ReportData, page: Page): string {
 `;
 }
 
-/** JSON that can stand in a script element: no text in it ends the element or begins a comment.
+/** JSON that is safe inside a script element: no text ends the element or starts a comment.
  *  @example '</script>'  →  '"\\u003c/script>"' */
 export function toScriptJson(value: unknown): string {
   return JSON.stringify(value).replace(
@@ -105,7 +105,7 @@ function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** Code that does not end its own element; in strings, where such text stands, it means the same. */
+/** Escapes sequences that would end the element; in string literals the meaning is unchanged. */
 function escapeEnd(code: string, element: 'script' | 'style'): string {
   const end = new RegExp(`<(/${element}|!--)`, 'gi');
   return code.replace(end, '<\\$1');

@@ -101,7 +101,7 @@ export async function readPage(folder: string): Promise<ReadonlyMap<string, Page
 }
 
 /** Serves the page. */
-export function servePage(page: ReadonlyMap<string, PageFile>): MiddlewareHandler {
+function servePage(page: ReadonlyMap<string, PageFile>): MiddlewareHandler {
   return async (context, next) => {
     const { method, path } = context.req;
     const file = page.get(path);

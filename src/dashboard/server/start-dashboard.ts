@@ -130,13 +130,13 @@ async function close(server: Server): Promise<void> {
   clearTimeout(timer);
 }
 
-export interface OpenLabelsOptions {
+interface OpenLabelsOptions {
   readonly library: RunLibrary;
   readonly publish: (event: DashboardEvent) => void;
   readonly onError: (error: unknown) => void;
 }
 
-export interface Labels {
+interface Labels {
   readonly routes: Hono;
   /** Sends the state of the queues to every page. */
   publish(): void;
@@ -144,10 +144,7 @@ export interface Labels {
 
 /** Opens the label queues of a folder. New queues may only read files in the working directory and in
  *  the folders of runs, not everything that this user can read. */
-export function openLabels(
-  folder: string,
-  { library, publish, onError }: OpenLabelsOptions,
-): Labels {
+function openLabels(folder: string, { library, publish, onError }: OpenLabelsOptions): Labels {
   const roots = [process.cwd(), ...library.folders];
   const store = new LabelStore({ folder, roots, runs: () => library.all() });
   const publishQueues = () => {

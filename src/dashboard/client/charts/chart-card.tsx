@@ -68,7 +68,7 @@ interface ChartMenuProps {
 }
 
 /** The menu of one chart. */
-export function ChartMenu({ title, ...items }: ChartMenuProps) {
+function ChartMenu({ title, ...items }: ChartMenuProps) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -148,7 +148,7 @@ function useDismiss(
 }
 
 /** A button that explains a chart's metrics on hover and on focus. */
-export function FormulaTip({ title, metrics }: { title: string; metrics: readonly string[] }) {
+function FormulaTip({ title, metrics }: { title: string; metrics: readonly string[] }) {
   const [isDismissed, setDismissed] = useState(false);
   const id = useId();
   const known = metrics.flatMap((metric) => {

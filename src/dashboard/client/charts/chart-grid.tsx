@@ -68,7 +68,7 @@ function stepRange(runs: readonly DrawnRun[]): StepRange {
 }
 
 /** Settings of all charts: smoothing, scale, zoom, and the step under the cursor. */
-export function ChartToolbar({ view }: { view: ChartView }) {
+function ChartToolbar({ view }: { view: ChartView }) {
   const { isLog, range, cursor } = view;
   return (
     <fieldset class="chart-toolbar" aria-label="All charts">

@@ -55,7 +55,7 @@ export type Memory = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 const nameKey = 'proximal.labeller';
 
 /** Longest name in characters. */
-export const longestName = 40;
+const longestName = 40;
 
 /** Control characters and characters that change the text direction. */
 const controls = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu;

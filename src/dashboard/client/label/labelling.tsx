@@ -93,7 +93,7 @@ interface LabellingDoneProps {
 }
 
 /** Shown after the last task. */
-export function LabellingDone({ live, queue, act, onClose }: LabellingDoneProps) {
+function LabellingDone({ live, queue, act, onClose }: LabellingDoneProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus(), []);
   const isLive = queue?.live === true;

@@ -138,7 +138,7 @@ interface SourceFieldsProps {
 }
 
 /** The fields of a queue's source. */
-export function SourceFields({ from, runs }: SourceFieldsProps) {
+function SourceFields({ from, runs }: SourceFieldsProps) {
   if (from === 'samples') return <RunFields runs={runs} />;
   if (from === 'generate') return <ModelFields />;
   return (
@@ -200,7 +200,7 @@ function ModelFields() {
 }
 
 /** Progress of a model that fills a queue. */
-export function FillingProgress({ queue }: { queue: FillingQueue | null }) {
+function FillingProgress({ queue }: { queue: FillingQueue | null }) {
   if (queue === null) return null;
   const { name, done, total } = queue;
   return (
@@ -219,14 +219,14 @@ export const kindTitles: Readonly<Record<LabelTaskKind, string>> = {
   ranking: 'Rank several',
 };
 
-export const sourceTitles: Readonly<Record<QueueSource['from'], string>> = {
+const sourceTitles: Readonly<Record<QueueSource['from'], string>> = {
   samples: 'Samples of a run',
   generate: 'New responses from a model',
   file: 'A file',
 };
 
 /** Limits of the form; a ranking uses the keys 1 to 9. */
-export const limits = {
+const limits = {
   name: 80,
   responses: { min: 2, max: 9, default: 4 },
   tasks: { min: 1, max: 10_000, default: 100 },

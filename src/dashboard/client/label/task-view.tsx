@@ -105,7 +105,7 @@ function RatingKeys({ session, act, isReady }: TaskPartProps) {
 }
 
 /** Props of every part of a task. */
-export interface TaskPartProps {
+interface TaskPartProps {
   readonly session: LabelSession;
   readonly task: LabelTask;
   readonly act: (command: LabelCommand) => void;
@@ -113,7 +113,7 @@ export interface TaskPartProps {
 }
 
 /** The responses of a ranking; each shows its rank and can be moved. */
-export function RankingCards(props: TaskPartProps) {
+function RankingCards(props: TaskPartProps) {
   const { session, task } = props;
   const ranked = session.order.value.responses;
   return (
@@ -170,7 +170,7 @@ function RankingControls({ session, act, isReady, index }: TaskPartProps & { ind
 }
 
 /** The order so far, and its buttons. */
-export function RankingKeys({ session, act, isReady }: TaskPartProps) {
+function RankingKeys({ session, act, isReady }: TaskPartProps) {
   const order = session.order.value;
   const has = order.responses.length > 0;
   return (

@@ -72,7 +72,7 @@ export function StatusBadge({ status }: { status: RunStatus }) {
 }
 
 /** Progress of a run: a bar, its step, and the remaining time. */
-export function RunProgress({ run }: { run: RunSummary }) {
+function RunProgress({ run }: { run: RunSummary }) {
   const fraction = progressOf(run);
   const { tone } = statuses[run.status];
   return (

@@ -39,7 +39,7 @@ interface RunControlsProps {
 }
 
 /** Buttons that control an active run. A disabled one explains why. */
-export function RunControls(props: RunControlsProps) {
+function RunControls(props: RunControlsProps) {
   const { run } = props;
   const { note, send } = useSender(props);
   const [isStopping, setStopping] = useState(false);

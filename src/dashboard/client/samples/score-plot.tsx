@@ -1,4 +1,5 @@
 import { formatNumber } from '../format.ts';
+import './score-plot.css';
 
 const WIDTH = 300;
 const HEIGHT = 60;

@@ -64,7 +64,7 @@ interface PageProps {
 }
 
 /** The page of the current URL. */
-export function Page({ state, main }: PageProps) {
+function Page({ state, main }: PageProps) {
   const route = state.route.value;
   useFocusOnNavigation(main, route.page);
   if (state.isLoading.value) return <Loading error={state.error.value} />;

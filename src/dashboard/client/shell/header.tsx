@@ -125,7 +125,7 @@ const states: Readonly<Record<Connection, { word: string; tone: string; hint: st
 };
 
 /** The state of the connection to the server. */
-export function ConnectionState({ connection }: { connection: Connection }) {
+function ConnectionState({ connection }: { connection: Connection }) {
   const { word, tone, hint } = states[connection];
   return (
     <span class={`connection tone-${tone}`} role="status" title={hint}>

@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { formatNumber } from '../format.ts';
 import type { ArithmeticInput, ArithmeticLine } from './arithmetic.ts';
 import { explainToken } from './explain-token.ts';
+import './token-arithmetic.css';
 
 /** How a token's numbers are computed, written out. */
 export function TokenArithmetic({

@@ -19,7 +19,7 @@ function makePlaces() {
 const outside = /^Cannot use .*: it must be in the folder where the dashboard was started/;
 
 describe('findInside()', () => {
-  it('finds what lies in a root, and that nothing is there', async () => {
+  it('finds files in a root and reports missing ones as undefined', async () => {
     const { root } = makePlaces();
     const file = join(root, 'sub/in.jsonl');
     expect(await findInside(file, [root])).toBe(realpathSync(file));
@@ -29,14 +29,14 @@ describe('findInside()', () => {
   });
 
   it.each(['../out.jsonl', 'sub/../../out.jsonl', '../root-2/out.jsonl', '../none.jsonl', '..'])(
-    'refuses %s, there or not',
+    'rejects %s, existing or not',
     async (way) => {
       const { root } = makePlaces();
       await expect(findInside(`${root}/${way}`, [root])).rejects.toThrow(outside);
     },
   );
 
-  it('refuses links that lead out, of files and of folders', async () => {
+  it('rejects links that lead outside, of files and of folders', async () => {
     const { folder, root } = makePlaces();
     symlinkSync(join(folder, 'out.jsonl'), join(root, 'link.jsonl'));
     symlinkSync(folder, join(root, 'up'));
@@ -44,7 +44,7 @@ describe('findInside()', () => {
     await expect(findInside(join(root, 'up/out.jsonl'), [root])).rejects.toThrow(outside);
   });
 
-  it('follows links that stay inside, and a root that is one', async () => {
+  it('follows links that stay inside, and a root that is a link', async () => {
     const { folder, root } = makePlaces();
     symlinkSync(join(root, 'sub/in.jsonl'), join(root, 'link.jsonl'));
     symlinkSync(root, join(folder, 'also'));
@@ -53,19 +53,19 @@ describe('findInside()', () => {
     expect(await findInside(join(folder, 'also/link.jsonl'), [join(folder, 'also')])).toBe(file);
   });
 
-  it('refuses places of the system', async () => {
+  it('rejects system paths', async () => {
     const { root } = makePlaces();
     await expect(findInside('/etc/passwd', [root])).rejects.toThrow(outside);
   });
 
-  it('finds anything where no roots are given', async () => {
+  it('finds any file if there are no roots', async () => {
     const { folder } = makePlaces();
     const file = join(folder, 'out.jsonl');
     expect(await findInside(file, undefined)).toBe(realpathSync(file));
   });
 });
 
-it('fromHere() shortens only what lies here', () => {
+it('fromHere() shortens only paths in the working directory', () => {
   expect(fromHere(join(process.cwd(), 'a/b.jsonl'))).toBe('a/b.jsonl');
   expect(fromHere(process.cwd())).toBe(process.cwd());
   expect(fromHere('/elsewhere/b.jsonl')).toBe('/elsewhere/b.jsonl');

@@ -12,13 +12,13 @@ const textsOf = ({ responses }: { responses: readonly { text: string }[] }) =>
 describe('buildTasks()', () => {
   const groups = [group('a', '1', '2', '3', '4'), group('b', '5', '6'), group('c', '7')];
 
-  it('takes one of each prompt before a second of any', () => {
+  it('takes one task per prompt before a second of any', () => {
     const tasks = buildTasks(groups, { responses: 2, limit: 2, seed: 0 });
     expect(tasks.map(({ prompt }) => prompt).toSorted()).toEqual(['a', 'b']);
     expect(tasks.map(({ id }) => id)).toEqual(['1', '2']);
   });
 
-  it('makes every pair where there is room', () => {
+  it('builds every pair if the limit allows', () => {
     const tasks = buildTasks(groups, { responses: 2, limit: 100, seed: 0 });
     expect(tasks.filter(({ prompt }) => prompt === 'a')).toHaveLength(6);
     expect(tasks.filter(({ prompt }) => prompt === 'b')).toHaveLength(1);
@@ -26,14 +26,14 @@ describe('buildTasks()', () => {
     for (const task of tasks) expect(new Set(textsOf(task)).size).toBe(2);
   });
 
-  it('makes rankings of so many, and of all where no number is given', () => {
+  it('builds rankings of the given size, or of all responses', () => {
     const three = buildTasks(groups, { responses: 3, limit: 1, seed: 0 });
     expect(three.map((task) => textsOf(task).length)).toEqual([3]);
     const all = buildTasks(groups.slice(0, 2), { responses: undefined, limit: 9, seed: 0 });
     expect(all.map((task) => textsOf(task).length).toSorted()).toEqual([2, 4]);
   });
 
-  it('chooses the same by the same seed, others by another', () => {
+  it('the same seed selects the same tasks', () => {
     const many = Array.from({ length: 30 }, (_, i) => group(`p${i}`, 'x', 'y', 'z'));
     const choose = (seed: number) => buildTasks(many, { responses: 2, limit: 10, seed });
     expect(choose(1)).toEqual(choose(1));
@@ -41,7 +41,7 @@ describe('buildTasks()', () => {
   });
 });
 
-it('differentResponses() keeps the first of equal texts, and none without text', () => {
+it('differentResponses() keeps the first of equal texts and no empty ones', () => {
   const { responses } = group('a', 'x', ' ', 'y', 'x', '');
   expect(differentResponses(responses)).toEqual([
     { text: 'x', from: { sample: 0 } },
@@ -50,7 +50,7 @@ it('differentResponses() keeps the first of equal texts, and none without text',
 });
 
 describe('combinations()', () => {
-  it('gives the pairs of four, those without a common place first', () => {
+  it('returns the pairs of four, disjoint ones first', () => {
     expect([...combinations(4, 2)]).toEqual([
       [0, 1],
       [2, 3],
@@ -61,14 +61,14 @@ describe('combinations()', () => {
     ]);
   });
 
-  it('gives each of some alone, and nothing of too few', () => {
+  it('returns single indices for n = 1 and nothing if n > k', () => {
     expect([...combinations(3, 1)]).toEqual([[0], [1], [2]]);
     expect([...combinations(1, 1)]).toEqual([[0]]);
     expect([...combinations(3, 3)]).toEqual([[0, 1, 2]]);
     expect([...combinations(1, 2)]).toEqual([]);
   });
 
-  it('never repeats a set or a place in it, and gives every pair', () => {
+  it('never repeats a set or an index in it, and returns every pair', () => {
     const sizes = fc.record({
       k: fc.integer({ min: 1, max: 12 }),
       n: fc.integer({ min: 1, max: 5 }),

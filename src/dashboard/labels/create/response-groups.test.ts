@@ -13,7 +13,7 @@ function makeRun(text: string) {
   return { id: 'r1', name: 'a', folder };
 }
 
-it('groupsFromSamples() has each different response to a prompt, from where it came first', async () => {
+it('groupsFromSamples() returns each different response once, with its first origin', async () => {
   const run = makeRun(
     row(1, 'p', 'one') +
       row(1, 'q', 'two\u2028lines') +
@@ -36,13 +36,13 @@ it('groupsFromSamples() has each different response to a prompt, from where it c
   ]);
 });
 
-it('groupsFromSamples() begins at a step, and passes over the unfinished last line', async () => {
+it('groupsFromSamples() starts at a step and ignores an incomplete last line', async () => {
   const run = makeRun(`${row(1, 'p', 'one') + row(2, 'p', 'two')}{"step":3,"prompt":"p","resp`);
   const [group] = await groupsFromSamples(run, { fromStep: 2 });
   expect(group!.responses.map(({ text }) => text)).toEqual(['two']);
 });
 
-it('groupsFromSamples() says where a run has no samples', async () => {
+it('groupsFromSamples() reports a run without samples', async () => {
   const run = { id: 'r1', name: 'a', folder: makeTempFolder() };
   await expect(groupsFromSamples(run)).rejects.toThrow(
     'Cannot take samples of a: the run has not recorded any yet',

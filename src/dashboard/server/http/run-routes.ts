@@ -110,19 +110,19 @@ async function controlRun(
 }
 
 /** Parses a query parameter; undefined if the text is not valid. */
-export interface QueryField<T> {
+interface QueryField<T> {
   readonly rule: string;
   parse(text: string): T | undefined;
 }
 
-export function wholeNumber(min: number, max: number): QueryField<number> {
+function wholeNumber(min: number, max: number): QueryField<number> {
   return {
     rule: `a whole number from ${min} to ${max}`,
     parse: (text) => (/^\d{1,15}$/.test(text) ? within(Number(text), min, max) : undefined),
   };
 }
 
-export function anyNumber(): QueryField<number> {
+function anyNumber(): QueryField<number> {
   return {
     rule: 'a number',
     parse: (text) =>
@@ -132,14 +132,14 @@ export function anyNumber(): QueryField<number> {
   };
 }
 
-export function shortText(max: number): QueryField<string> {
+function shortText(max: number): QueryField<string> {
   return {
     rule: `a text of at most ${max} characters`,
     parse: (text) => (text.length <= max ? text : undefined),
   };
 }
 
-export function oneOf<const T extends string>(...names: readonly T[]): QueryField<T> {
+function oneOf<const T extends string>(...names: readonly T[]): QueryField<T> {
   return {
     rule: `one of ${names.join(', ')}`,
     parse: (text) => names.find((name) => name === text),
@@ -149,7 +149,7 @@ export function oneOf<const T extends string>(...names: readonly T[]): QueryFiel
 type Values<F> = { [K in keyof F]?: F[K] extends QueryField<infer T> ? T : never };
 
 /** Parses the parameters of a request; unknown ones are rejected. */
-export function readQuery<F extends Readonly<Record<string, QueryField<unknown>>>>(
+function readQuery<F extends Readonly<Record<string, QueryField<unknown>>>>(
   req: HonoRequest,
   fields: F,
 ): Values<F> {

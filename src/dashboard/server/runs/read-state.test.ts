@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeTempFolder } from '../../../../test/helpers/runtime-temp-folder.ts';
 import { JsonFile } from './read-state.ts';
 
-test('the object of a file is the same one until the file changes', async () => {
+test('JsonFile returns the same object until the file changes', async () => {
   const path = join(makeTempFolder(), 'run.json');
   const file = new JsonFile(path);
   expect(await file.read()).toBeUndefined();

@@ -10,7 +10,7 @@ function timesOf(...lists: Parameters<StepTimes['add']>[0][]): StepTimes {
   return times;
 }
 
-test('a step takes the median of the times of the last steps', () => {
+test('StepTimes returns the median of the last steps', () => {
   expect(timesOf(steps(2, 900, 3)).seconds).toBe(3);
   expect(timesOf(steps(2), steps(900), steps(3)).seconds).toBe(3);
   const [slow, fast] = [steps(...Array(30).fill(100)), steps(...Array(20).fill(1))];
@@ -18,14 +18,14 @@ test('a step takes the median of the times of the last steps', () => {
   expect(timesOf(slow, fast).seconds).toBe(1);
 });
 
-test('times of clocks that jumped are passed over, and nothing is known of steps without times', () => {
+test('StepTimes ignores negative times and returns null without times', () => {
   expect(timesOf(steps(-3600, 0, 4)).seconds).toBe(4);
   expect(timesOf(steps(-3600)).seconds).toBeNull();
   expect(timesOf([{ step: 1, lr: 3 }]).seconds).toBeNull();
   expect(timesOf().seconds).toBeNull();
 });
 
-test('a log that is read anew has the times of its own steps alone', () => {
+test('StepTimes forgets earlier steps after a restart', () => {
   const times = timesOf(steps(5, 5, 5));
   times.restart(steps(1));
   expect(times.seconds).toBe(1);

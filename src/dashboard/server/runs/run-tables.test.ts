@@ -9,7 +9,7 @@ import {
 import { makeTempFolder } from '../../../../test/helpers/runtime-temp-folder.ts';
 import { RunTables } from './run-tables.ts';
 
-test('samples of one prompt in one step have their own tokens', async () => {
+test('samples of the same prompt in a step have their own tokens', async () => {
   const folder = join(makeTempFolder(), 'run');
   writeFakeRun(folder, { steps: 1, samples: 0 });
   const place = { step: 1, promptIdx: 0, sample: 0 };
