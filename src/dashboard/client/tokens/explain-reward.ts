@@ -146,5 +146,5 @@ function describeScore(
 }
 
 function describeRemainder(remainder: number): string {
-  return `the remaining ${formatNumber(remainder)} comes from neither; a reward source that scores single tokens would explain it`;
+  return `the remaining ${formatNumber(remainder)} comes from neither the KL penalty nor the score; a reward source that scores single tokens would explain it`;
 }
