@@ -5,12 +5,12 @@ import { resolvePPOConfig } from '../../src/config/ppo-config.ts';
 import type { PromptRecord } from '../../src/data/index.ts';
 import { embeddedFolder } from '../../src/embedded/embedded-files.ts';
 import { RewardModel, randomHead } from '../../src/models/index.ts';
-import { type Components, makeComponents } from '../../src/ppo-trainer/components.ts';
+import { buildComponents, type PPOComponents } from '../../src/ppo-trainer/components.ts';
 import { qwen3Model } from '../qwen3.ts';
 import type { CaseRequest } from './cases.ts';
 
 /** The components of a PPO step over Qwen3-0.6B's shape, with a reward model that has an adapter. */
-export async function buildComponents(request: CaseRequest): Promise<Components> {
+export async function caseComponents(request: CaseRequest): Promise<PPOComponents> {
   const config = resolvePPOConfig({
     ...{ batchSize: request.prompts.length, samplesPerPrompt: request.samples },
     ...{ maxNewTokens: request.maxNewTokens, ppoEpochs: request.epochs },
@@ -23,7 +23,7 @@ export async function buildComponents(request: CaseRequest): Promise<Components>
   const head = randomHead(base.architecture.config.hidden_size);
   const rewardModel = new RewardModel({ base, tokenizer, adapter, head });
   const model = { base, tokenizer, folder: '' };
-  return makeComponents(config, model, { rewardModel, warn: console.error });
+  return buildComponents(config, model, { rewardModel, warn: console.error });
 }
 
 /** A tokenizer that decodes, and takes a part of the vocabulary for ends of text. */

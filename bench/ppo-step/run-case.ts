@@ -1,10 +1,10 @@
 import { observeRuns } from '../../src/engine/runtime/index.ts';
-import type { Components } from '../../src/ppo-trainer/components.ts';
+import type { PPOComponents } from '../../src/ppo-trainer/components.ts';
 import { MemoryEstimator } from '../../src/ppo-trainer/memory-estimate.ts';
 import { ppoStep } from '../../src/ppo-trainer/ppo-step.ts';
 import { median, round } from '../measure.ts';
 import { rawSpeed } from '../raw-product.ts';
-import { buildComponents, makePrompts } from './build-components.ts';
+import { caseComponents, makePrompts } from './build-components.ts';
 import type { CaseRequest } from './cases.ts';
 import { neededFlops } from './needed-flops.ts';
 
@@ -22,7 +22,7 @@ interface StepRecord {
 
 /** Measures one case and gives its numbers: the whole work of a process of its own. */
 async function runCase(request: CaseRequest): Promise<object> {
-  const components = await buildComponents(request);
+  const components = await caseComponents(request);
   const speeds = [await rawSpeed()];
   const steps: StepRecord[] = [];
   for (let repeat = -1; repeat < request.repeats; repeat++) {
@@ -34,11 +34,11 @@ async function runCase(request: CaseRequest): Promise<object> {
 }
 
 /** The same random streams in every repeat, so that each is the same work. */
-async function measureStep(made: Components, request: CaseRequest): Promise<StepRecord> {
+async function measureStep(components: PPOComponents, request: CaseRequest): Promise<StepRecord> {
   const meter = new PhaseMeter();
   const end = observeRuns(({ milliseconds, flops }) => meter.count(milliseconds, flops));
   const start = performance.now();
-  const { experience, metrics } = await ppoStep(meter.watch(made), makePrompts(request), {
+  const { experience, metrics } = await ppoStep(meter.watch(components), makePrompts(request), {
     step: 1,
   });
   const seconds = (performance.now() - start) / 1000;
@@ -68,8 +68,8 @@ class PhaseMeter {
     this.runtimeSeconds += milliseconds / 1000;
   }
 
-  watch(made: Components): Components {
-    const { attributor, rewardComputer, valueAdder, modelTrainer } = made;
+  watch(components: PPOComponents): PPOComponents {
+    const { attributor, rewardComputer, valueAdder, modelTrainer } = components;
     const timed = <A extends unknown[], R>(phase: Phase, work: (...args: A) => Promise<R>) => {
       return async (...args: A): Promise<R> => {
         this.phase = phase;
@@ -80,7 +80,7 @@ class PhaseMeter {
       };
     };
     return {
-      ...made,
+      ...components,
       attributor: { attribute: timed('logprobs', attributor.attribute.bind(attributor)) },
       rewardComputer: Object.create(rewardComputer, {
         computeRewards: {
@@ -96,13 +96,13 @@ class PhaseMeter {
 }
 
 /** What `--dry-run` would say. */
-function estimateBytes({ policy, config }: Components, { prompts }: CaseRequest): number {
+function estimateBytes({ policy, config }: PPOComponents, { prompts }: CaseRequest): number {
   const options = { config, promptLengths: prompts, rewardModels: 1 };
   return new MemoryEstimator(policy.base.architecture, options).estimate(config).peak;
 }
 
 function summarize(
-  components: Components,
+  components: PPOComponents,
   { request, steps, gflops }: { request: CaseRequest; steps: StepRecord[]; gflops: number },
 ): object {
   const { policy } = components;

@@ -1,4 +1,6 @@
-import type { Decoder, PromptRunner } from './decoder.ts';
+import { passOfRows } from '../models/decoder/forward.ts';
+import type { Decoder } from './decoder.ts';
+import type { PromptPasses } from './generation-options.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { Sampler } from './sampler/sampler.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
@@ -13,8 +15,8 @@ interface BatchParts {
   readonly cache: KvCache;
   /** Whether the sampler wants to know the tokens so far. */
   readonly penalised: boolean;
-  /** Runs the prompts in place of the base's own pass. */
-  readonly runPrompts?: PromptRunner | undefined;
+  /** Keeps the passes over prompts, if given. */
+  readonly promptPasses?: PromptPasses | undefined;
 }
 
 /** The texts being generated: the i-th one has slot i of the cache. */
@@ -24,7 +26,7 @@ export class Batch {
   private readonly sampler: Sampler;
   private readonly cache: KvCache;
   private readonly penalised: boolean;
-  private readonly runPrompts: PromptRunner | undefined;
+  private readonly promptPasses: PromptPasses | undefined;
   private readonly active: Sequence[] = [];
   /** Logits after prompts of which more samples wait. */
   private readonly firstLogits = new Map<number, Float32Array<ArrayBuffer>>();
@@ -35,7 +37,7 @@ export class Batch {
     this.sampler = parts.sampler;
     this.cache = parts.cache;
     this.penalised = parts.penalised;
-    this.runPrompts = parts.runPrompts;
+    this.promptPasses = parts.promptPasses;
   }
 
   get size(): number {
@@ -85,15 +87,19 @@ export class Batch {
     slots: ReadonlyMap<number, number>,
   ): Promise<void> {
     if (leaders.length === 0) return;
-    const { data, shape } = await this.decoder.prefill(
+    const { logits, pass } = await this.decoder.prefill(
       leaders.map(({ parts }) => parts.promptTokens),
       {
         slots: leaders.map(({ parts }) => slots.get(parts.prompt)!),
         cache: this.cache,
-        runPrompts: this.runPrompts,
+        save: this.promptPasses?.save,
       },
     );
+    const { data, shape } = logits;
     for (const [row, { parts }] of leaders.entries()) {
+      const rows = pass.batch.rows[row]!;
+      const span = { start: rows[0]!, end: rows.at(-1)! + 1 };
+      this.promptPasses?.passes.set(parts.prompt, passOfRows(pass, span));
       this.firstLogits.set(parts.prompt, rowOf(data, { row, width: shape[1]! }));
     }
   }

@@ -84,7 +84,8 @@ describe('Decoder', () => {
       drawIds(model.base, 6, 4),
     ];
     const run = await makeDecoder(model.base, { slots: 3 });
-    const rows = rowsOf(await run.decoder.prefill(prompts, { slots: [2, 0, 1], cache: run.cache }));
+    const { logits } = await run.decoder.prefill(prompts, { slots: [2, 0, 1], cache: run.cache });
+    const rows = rowsOf(logits);
     expect([...run.cache.lengths]).toEqual([4, 6, 9]);
     const wholes = await forward(
       model.base,

@@ -1,23 +1,22 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import type { SaveList } from '../engine/graph/index.ts';
 import { type CompiledGraph, compile, type Tensor, tensor } from '../engine/runtime/index.ts';
-import type { BaseModel, LayerRun } from '../models/decoder/base-model.ts';
+import type { BaseModel } from '../models/decoder/base-model.ts';
 import { rotationFeeds } from '../models/decoder/batch-plan.ts';
 import { decodeGraph, SUM_BLOCK } from '../models/decoder/decode-graph.ts';
+import { forward, type Pass } from '../models/decoder/forward.ts';
 import { PackedBatch } from '../models/decoder/packed-batch.ts';
-import { takeRows } from '../models/decoder/take-rows.ts';
+import { takeRows } from '../models/decoder/rows.ts';
 import { type RolloutPrecision, weightSource } from './decode-weights.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
-
-/** Runs prompts through all layers and gives y, k and v of each. */
-export type PromptRunner = (batch: PackedBatch) => AsyncIterable<LayerRun>;
 
 export interface PrefillOptions {
   /** Where each prompt's keys and values go. */
   readonly slots: readonly number[];
   readonly cache: KvCache;
-  /** Runs the prompts in place of the base's own pass. */
-  readonly runPrompts?: PromptRunner | undefined;
+  /** What the pass saves for training. */
+  readonly save?: SaveList | undefined;
 }
 
 /** Logits of new tokens, [count, V]. */
@@ -60,23 +59,22 @@ export class Decoder {
     return new Decoder(base, { adapter, decode: await compile(graph) });
   }
 
-  /** Runs whole prompts, puts their keys and values into the given slots, returns the last tokens' logits. */
+  /** Runs whole prompts and writes their keys and values into the given slots. Returns the logits of
+   *  the last tokens, and the pass. */
   async prefill(
     prompts: readonly ArrayLike<number>[],
-    { slots, cache, runPrompts }: PrefillOptions,
-  ): Promise<Tensor<'float32'>> {
+    { slots, cache, save }: PrefillOptions,
+  ): Promise<{ readonly logits: Tensor<'float32'>; readonly pass: Pass }> {
     const batch = new PackedBatch(prompts);
-    // With room for the token that follows, since making more copies the cache.
+    // Room for the next token too, because growing the cache copies it.
     cache.reserve(Math.max(...batch.lengths) + 1);
-    let hidden = this.base.embed(batch);
-    const layers =
-      runPrompts?.(batch) ?? this.base.runLayers(batch, { adapter: this.adapter, cache: true });
-    for await (const { index, outputs } of layers) {
-      hidden = outputs.y as Tensor<'float32'>;
-      this.store(batch, { layer: index, k: outputs.k!, v: outputs.v!, slots, cache });
-    }
+    const { base, adapter } = this;
+    const pass = await forward({ base, adapter }, batch, {
+      save,
+      onKeysAndValues: (layer, { k, v }) => this.store(batch, { layer, k, v, slots, cache }),
+    });
     for (const [i, slot] of slots.entries()) cache.setLength(slot, batch.lengths[i]!);
-    return this.base.logits(takeRows(hidden, batch.lastRows()));
+    return { logits: await base.logits(takeRows(pass.hidden, batch.lastRows())), pass };
   }
 
   /** One new token for each of the first slots of the cache; sums are at this temperature. */

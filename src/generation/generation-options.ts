@@ -1,6 +1,8 @@
+import type { SaveList } from '../engine/graph/index.ts';
 import type { StreamKey } from '../engine/random/index.ts';
-import type { PromptRunner } from './decoder.ts';
+import type { RowPass } from '../models/decoder/forward.ts';
 import type { SamplingOptions } from './sampler/sampling-options.ts';
+import type { GeneratedText } from './sequence.ts';
 
 /** How texts are generated, under Hugging Face's names. */
 export interface GenerationOptions extends SamplingOptions {
@@ -21,9 +23,20 @@ export interface GenerationOptions extends SamplingOptions {
   readonly topLogprobs?: number;
   /** How many texts get them, the first in the order of prompts and samples; all by default. */
   readonly topLogprobsTexts?: number;
-  /** Runs the prompts in place of the model's own pass, such as one that keeps what it computes. */
-  readonly runPrompts?: PromptRunner | undefined;
-  readonly signal?: AbortSignal;
+  /** Number of the first prompt in random streams and results; 0 by default. */
+  readonly firstPrompt?: number;
+  /** Keeps the passes over the prompts, for an update that reuses them. */
+  readonly promptPasses?: PromptPasses | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called for each finished text. */
+  readonly onText?: ((text: GeneratedText) => void) | undefined;
+}
+
+/** Passes over prompts, by the number of the prompt. */
+export interface PromptPasses {
+  /** What each pass saves for training. */
+  readonly save: SaveList;
+  readonly passes: Map<number, RowPass>;
 }
 
 /** Refuses options that make no sense; fills in the defaults. */

@@ -43,7 +43,9 @@ export class Generator {
   ): Promise<GeneratedText[]> {
     const texts: GeneratedText[] = [];
     for await (const { finished } of this.stream(prompts, options)) {
-      if (finished !== undefined) texts.push(finished);
+      if (finished === undefined) continue;
+      texts.push(finished);
+      options.onText?.(finished);
     }
     return texts.sort((a, b) => a.prompt - b.prompt || a.sample - b.sample);
   }
@@ -72,7 +74,7 @@ export class Generator {
       sampler: new Sampler(options),
       penalised: (options.repetitionPenalty ?? 1) !== 1,
       cache: new KvCache(config, slots),
-      runPrompts: options.runPrompts,
+      promptPasses: options.promptPasses,
     });
     while (waiting.length > 0 || batch.size > 0) {
       options.signal?.throwIfAborted();
@@ -90,7 +92,9 @@ export class Generator {
       resolveGenerationOptions(options);
     const stopTokens = new Set<number>(options.stopTokenIds ?? tokenizer.eosIds);
     const context = base.architecture.config.max_position_embeddings;
-    return prompts.flatMap((text, prompt) => {
+    const { firstPrompt = 0 } = options;
+    return prompts.flatMap((text, place) => {
+      const prompt = firstPrompt + place;
       const promptTokens =
         typeof text === 'string' ? tokenizer.encode(text) : Int32Array.from(text);
       expectFit(promptTokens.length, { prompt, context });

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { type LoraAdapter, readAdapter, writeAdapter } from '../base-setup/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
-import type { Components } from './components.ts';
+import type { PPOComponents } from './components.ts';
 
-type Roles = Pick<Components, 'model' | 'policy' | 'value'>;
+type Roles = Pick<PPOComponents, 'model' | 'policy' | 'value'>;
 
 const HEAD = 'score.weight';
 

@@ -4,14 +4,14 @@ import type { Experience } from '../experience-buffer/experience.ts';
 import type { GeneratedText, LikelyTokens } from '../generation/index.ts';
 import type { SampleRecord, TokenRecord } from '../loop/records.ts';
 import { whiteningOf } from '../reward-kl/whiten.ts';
-import type { Components } from './components.ts';
+import type { PPOComponents } from './components.ts';
 import type { PPOStepResult } from './ppo-step.ts';
 
 interface StepRecordOptions {
   readonly step: number;
   /** Index of each of the step's prompts among all prompts. */
   readonly places: ArrayLike<number>;
-  readonly components: Pick<Components, 'config' | 'model'>;
+  readonly components: Pick<PPOComponents, 'config' | 'model'>;
   readonly training: Pick<TrainingConfig, 'logSamples'>;
 }
 

@@ -15,8 +15,7 @@ import {
   saveRewardModel,
 } from '../models/index.ts';
 import { mean, standardDeviation } from '../ppo-trainer/text-measures.ts';
-import { RoleOptimizer, ScalarPass } from '../training/index.ts';
-import { HEAD } from '../training/role-optimizer.ts';
+import { RoleOptimizer, SCORE_HEAD } from '../training/index.ts';
 import { pairMetrics } from './pair-metrics.ts';
 import { RewardTask } from './reward-task.ts';
 import type { PreferenceTexts, RewardTexts } from './reward-texts.ts';
@@ -95,11 +94,10 @@ export class RewardTrainer {
     const { config } = this;
     const task = new RewardTask(texts, config);
     const { weights } = model.adapter!;
-    const head = { [HEAD]: model.head.data };
+    const head = { [SCORE_HEAD]: model.head.data };
     const adapter = parameterGroups(weights, config);
     const { learningRate } = config;
     const optimizer = new RoleOptimizer([...adapter, { parameters: head, learningRate }], config);
-    const pass = new ScalarPass(model, { save: config.saveActivations });
     const stage = {
       optimizer,
       parameters: {
@@ -109,7 +107,7 @@ export class RewardTrainer {
       count: texts.length,
       accumulate: (indices: Int32Array, { step }: { readonly step: number }) =>
         task.learn(indices, {
-          pass,
+          model,
           optimizer,
           random: randomStream(config.seed, 'reward dropout', step),
         }),

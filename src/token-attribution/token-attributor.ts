@@ -1,6 +1,6 @@
 import { concatFloats, concatInts, offsetsOf } from '../columns/index.ts';
 import type { GeneratedText } from '../generation/sequence.ts';
-import type { ResponseLogprobs, SFTModel } from '../models/sft-model.ts';
+import type { SFTModel } from '../models/sft-model.ts';
 import { type KlEstimator, klDivergence } from './kl-divergence.ts';
 import { type PairColumns, PairList } from './pair-list.ts';
 import type { Rollout, RolloutSequence } from './rollout.ts';
@@ -16,6 +16,18 @@ export interface TokenAttributorOptions {
   readonly temperature?: number;
   /** `k1` by default. */
   readonly klEstimator?: KlEstimator;
+}
+
+/** Logprobs per response token, end to end. */
+export interface TokenLogprobs {
+  readonly logprobs: Float32Array;
+  readonly entropies: Float32Array;
+}
+
+/** Computes the logprobs of all texts in place of the attributor's own models. */
+export interface LogprobPasses {
+  policy(): Promise<TokenLogprobs>;
+  reference(): Promise<TokenLogprobs>;
 }
 
 /** Breaks generated texts into actions with their logprobs under policy and reference. */
@@ -47,12 +59,16 @@ export class TokenAttributor {
 
   /** Columns of all texts in their order: the sampled tokens as they are, log π_old, log π_ref and
    *  KL_t, all at the temperature. `prompts[text.prompt]` is the prompt of a text. */
-  async attribute(texts: readonly GeneratedText[], prompts: readonly string[]): Promise<Rollout> {
+  async attribute(
+    texts: readonly GeneratedText[],
+    prompts: readonly string[],
+    passes?: LogprobPasses,
+  ): Promise<Rollout> {
     const sequences = texts.map((text) => toSequence(text, prompts));
-    const again = this.policy && (await this.logprobsOf(this.policy, texts));
-    const ref = await this.logprobsOf(this.reference, texts);
-    const logprobs = concatFloats(again?.logprobs ?? texts.map((text) => text.logprobs));
-    const refLogprobs = concatFloats(ref.logprobs);
+    const again = this.policy && (await (passes?.policy() ?? this.logprobsOf(this.policy, texts)));
+    const { logprobs: refLogprobs } = await (passes?.reference() ??
+      this.logprobsOf(this.reference, texts));
+    const logprobs = again?.logprobs ?? concatFloats(texts.map((text) => text.logprobs));
     const samplingLogprobs = concatFloats(texts.map((text) => text.samplingLogprobs));
     const isOtherwiseDrawn = samplingLogprobs.some((value, i) => value !== logprobs[i]);
     return {
@@ -63,7 +79,7 @@ export class TokenAttributor {
       refLogprobs,
       kl: this.computeKlDivergence(logprobs, refLogprobs),
       ...(isOtherwiseDrawn && { samplingLogprobs }),
-      ...(again && { entropies: concatFloats(again.entropies) }),
+      ...(again && { entropies: again.entropies }),
     };
   }
 
@@ -88,15 +104,16 @@ export class TokenAttributor {
     );
   }
 
-  private logprobsOf(
+  private async logprobsOf(
     model: Pick<SFTModel, 'logprobs'>,
     texts: readonly GeneratedText[],
-  ): Promise<ResponseLogprobs> {
-    return model.logprobs(
+  ): Promise<TokenLogprobs> {
+    const { logprobs, entropies } = await model.logprobs(
       texts.map(({ promptTokens }) => promptTokens),
       texts.map(({ tokens }) => tokens),
       { temperature: this.temperature },
     );
+    return { logprobs: concatFloats(logprobs), entropies: concatFloats(entropies) };
   }
 }
 

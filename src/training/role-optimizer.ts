@@ -12,7 +12,7 @@ import {
 } from '../engine/optim/index.ts';
 
 /** The name of a scalar head among the parameters. */
-export const HEAD = 'score.weight';
+export const SCORE_HEAD = 'score.weight';
 
 type OptimizerConfig = Pick<PPOConfig, 'adamEps' | 'maxGradNorm' | 'schedule' | 'warmupSteps'>;
 

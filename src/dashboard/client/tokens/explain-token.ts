@@ -1,7 +1,6 @@
 import { whitenWith } from '../../../reward-kl/whiten.ts';
 import { klDivergence } from '../../../token-attribution/kl-divergence.ts';
-import { clippedLoss, policyRatio } from '../../../training/policy-loss-clip.ts';
-import { rolloutWeights } from '../../../training/rollout-weights.ts';
+import { clippedLoss, policyRatio, rolloutWeights } from '../../../training/policy-loss.ts';
 import { formatNumber } from '../format.ts';
 import {
   type ArithmeticConfig,

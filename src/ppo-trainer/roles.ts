@@ -11,26 +11,26 @@ import {
   zeroHead,
 } from '../models/index.ts';
 
-/** A reward model over the trainer's own base, given as its class. */
+/** The class of a reward model that the trainer creates over its own base. */
 export type RewardModelClass = new (options: RewardModelOptions) => RewardModel;
 
-/** An adapter of the config's shape that changes nothing yet. Each role has random numbers of its own. */
+/** A new adapter, which changes nothing yet. Each role has its own random numbers. */
 export function freshAdapter(config: PPOConfig, { base }: LoadedModel, role: string): LoraAdapter {
   return LoraAdapter.create(loraOf(config), base.modules(), `${config.seed} ${role}`);
 }
 
-/** The reward model that was given; one with a random head where nothing else gives rewards. */
-export function makeRewardModel(
+/** The given reward model, or an untrained one with a random head. */
+export function createRewardModel(
   { base, tokenizer }: LoadedModel,
-  { given, seed }: { given: RewardModel | RewardModelClass | undefined; seed: number },
+  { rewardModel, seed }: { rewardModel: RewardModel | RewardModelClass | undefined; seed: number },
 ): RewardModel {
-  if (given instanceof RewardModel) return given;
+  if (rewardModel instanceof RewardModel) return rewardModel;
   const head = randomHead(base.architecture.config.hidden_size, seed);
-  return new (given ?? RewardModel)({ base, tokenizer, head });
+  return new (rewardModel ?? RewardModel)({ base, tokenizer, head });
 }
 
-/** The value model as the config starts it: a head of zeros, or a copy of the reward model. */
-export function makeValue(
+/** The initial value model: a head of zeros, or a copy of the reward model. */
+export function createValueModel(
   config: PPOConfig,
   model: LoadedModel,
   rewardModel: RewardModel | undefined,
@@ -54,7 +54,7 @@ export function makeValue(
   });
 }
 
-/** An adapter with arrays of its own. */
+/** A deep copy of an adapter. */
 export function copyAdapter({ config, weights }: LoraAdapter): LoraAdapter {
   const copies = [...weights].map(([name, weight]) => [name, copyTensor(weight)] as const);
   return new LoraAdapter(config, new Map(copies));
