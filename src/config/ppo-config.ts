@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { generationConfigSchema } from './generation-config.ts';
+import { loraConfigShape } from './lora-config.ts';
 import { parseConfig } from './parse-config.ts';
 
 const count = z.int().min(1);
@@ -160,20 +161,7 @@ export const ppoConfigShape = {
     .default('zero')
     .describe('What the value model starts as: a head of zeros, or the reward model'),
 
-  loraR: count.default(16).describe('Rank of the adapters'),
-  loraAlpha: rate.default(32).describe('Adapters are scaled by this / rank'),
-  loraDropout: z
-    .number()
-    .min(0)
-    .lt(1)
-    .default(0.1)
-    .describe(
-      'Dropout of adapters in SFT and reward training; PPO has none, so that ratios start at 1',
-    ),
-  loraTargets: z
-    .array(z.string().min(1))
-    .default(['q_proj', 'k_proj', 'v_proj', 'o_proj', 'c_attn', 'attn.c_proj'])
-    .describe('Modules with an adapter, by the last parts of their names; all-linear is all'),
+  ...loraConfigShape,
 };
 
 export const ppoConfigSchema = z.strictObject(ppoConfigShape).superRefine((config, context) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { loraConfigShape } from './lora-config.ts';
 import { parseConfig } from './parse-config.ts';
 import { ppoConfigShape } from './ppo-config.ts';
 import { trainingConfigShape } from './training-config.ts';
@@ -6,7 +7,7 @@ import { trainingConfigShape } from './training-config.ts';
 const count = z.int().min(1);
 const rate = z.number().positive();
 
-const { modelName, revision, seed, loraR, loraAlpha, loraDropout, loraTargets } = ppoConfigShape;
+const { modelName, revision, seed } = ppoConfigShape;
 const { schedule, warmupSteps, weightDecay, maxGradNorm, saveActivations } = ppoConfigShape;
 const { maxSteps, shuffle, evalInterval, saveInterval, keepCheckpoints } = trainingConfigShape;
 
@@ -34,10 +35,7 @@ const stageShape = {
   evalInterval: evalInterval.describe('Steps between validations; 0 only at the end'),
   saveInterval,
   keepCheckpoints,
-  loraR,
-  loraAlpha,
-  loraDropout: loraDropout.describe('Part of the inputs that adapters do not see in a step'),
-  loraTargets,
+  ...loraConfigShape,
 };
 
 /** Supervised fine-tuning. */

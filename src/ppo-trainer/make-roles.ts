@@ -1,5 +1,5 @@
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import {
@@ -16,7 +16,7 @@ export type RewardModelClass = new (options: RewardModelOptions) => RewardModel;
 
 /** An adapter of the config's shape that changes nothing yet. Each role has random numbers of its own. */
 export function freshAdapter(config: PPOConfig, { base }: LoadedModel, role: string): LoraAdapter {
-  return LoraAdapter.create(loraOf(config), base.modules(), `${config.seed} ${role}`);
+  return LoraAdapter.create(toLoraConfig(config), base.modules(), `${config.seed} ${role}`);
 }
 
 /** The reward model that was given; one with a random head where nothing else gives rewards. */

@@ -1,5 +1,5 @@
 import { LoraAdapter } from '../base-setup/index.ts';
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import {
   type RewardConfig,
   type RewardConfigOptions,
@@ -78,7 +78,7 @@ export class RewardTrainer {
     const model = this.given ?? (await loadModel(modelName, options));
     const { base, tokenizer } = model;
     this.baseName = model.name ?? model.folder;
-    const adapter = LoraAdapter.create(loraOf(this.config), base.modules(), `${seed} reward`);
+    const adapter = LoraAdapter.create(toLoraConfig(this.config), base.modules(), `${seed} reward`);
     const head = randomHead(base.architecture.config.hidden_size, seed);
     return new RewardModel({ base, tokenizer, adapter, head });
   }
