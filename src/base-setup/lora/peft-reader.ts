@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { pathExists } from '../../fs/index.ts';
 import { SafetensorsReader } from '../safetensors/index.ts';
-import { quote, showList } from '../safetensors/quote.ts';
-import type { TensorInfo } from '../safetensors/tensor-info.ts';
+import { quote, showList, type TensorInfo } from '../safetensors/tensor-info.ts';
 import { LoraAdapter, type ModuleShapes } from './lora-adapter.ts';
 import { matchesModule } from './lora-config.ts';
 import {

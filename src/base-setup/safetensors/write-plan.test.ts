@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planShardIndex, planShards } from './shard-plan.ts';
+import { planShardIndex, planShards } from './write-plan.ts';
 
 const specs = (sizes: number[]) =>
   sizes.map((size, i) => ({ name: `${i}`, shape: [size], dtype: 'F32' as const }));
@@ -10,7 +10,7 @@ const plan = (sizes: number[], limit: number) =>
     of.map(({ shape }) => shape[0]),
   ]);
 
-test('planShards() gives the worked example', () => {
+test('planShards() returns the worked example', () => {
   expect(plan([6, 6, 2, 6, 2, 2], 10)).toEqual([
     ['model-00001-of-00003.safetensors', [6]],
     ['model-00002-of-00003.safetensors', [6, 2]],
@@ -18,26 +18,26 @@ test('planShards() gives the worked example', () => {
   ]);
 });
 
-test('planShards() gives a tensor that is too large a shard of its own', () => {
+test('planShards() puts a tensor above the limit into its own shard', () => {
   expect(plan([3, 11, 3], 10)).toEqual([
     ['model-00001-of-00002.safetensors', [11]],
     ['model-00002-of-00002.safetensors', [3, 3]],
   ]);
 });
 
-test('planShards() gives a single file its plain name', () => {
+test('planShards() names a single file model.safetensors', () => {
   expect(plan([6, 4], 10)).toEqual([['model.safetensors', [6, 4]]]);
   expect(plan([11], 10)).toEqual([['model.safetensors', [11]]]);
   expect(plan([], 10)).toEqual([['model.safetensors', []]]);
 });
 
-test('planShards() refuses a limit of nothing', () => {
+test('planShards() rejects a limit of 0', () => {
   expect(() => planShards([], 0)).toThrow(
     new RangeError('Cannot write shards: maxShardBytes must be greater than 0, got 0'),
   );
 });
 
-test('planShardIndex() counts bytes and places every tensor', () => {
+test('planShardIndex() counts the bytes and lists every tensor', () => {
   const shards = planShards(specs([2, 3]), 12);
   expect(JSON.parse(planShardIndex(shards))).toEqual({
     metadata: { total_size: 20 },
