@@ -1,8 +1,8 @@
 import type { ChatMessage, Tokenizer } from '../base-setup/tokenizer/index.ts';
 import {
+  defaultPromptColumns,
   type ResolvedPromptOptions,
-  templatePlace,
-  usualPromptColumns,
+  templatePlaceholder,
 } from '../config/data-config.ts';
 import { type DataRow, kindOf, listColumns } from './data-row.ts';
 import { checkMessages, renderChat } from './line-chat.ts';
@@ -50,8 +50,8 @@ export class PromptFormatter {
 
   private readColumn(row: DataRow): string | readonly ChatMessage[] {
     const { columns, origin } = row;
-    this.column ??= usualPromptColumns.find((name) => columns[name] !== undefined);
-    if (this.column === undefined) throw noColumn(row, usualPromptColumns.join(', '));
+    this.column ??= defaultPromptColumns.find((name) => columns[name] !== undefined);
+    if (this.column === undefined) throw noColumn(row, defaultPromptColumns.join(', '));
     const value = columns[this.column];
     if (typeof value === 'string') return value;
     if (Array.isArray(value)) return readMessages(value, { origin, column: this.column });
@@ -65,7 +65,7 @@ export class PromptFormatter {
 /** @example 'Q: {question}' and { question: '1 + 1?' }  →  'Q: 1 + 1?' */
 export function fillTemplate(template: string, row: DataRow): string {
   const { columns, origin } = row;
-  return template.replaceAll(templatePlace, (place: string, column: string | undefined) => {
+  return template.replaceAll(templatePlaceholder, (place: string, column: string | undefined) => {
     if (column === undefined) return place.slice(1);
     const value = columns[column];
     if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { RewardRunConfigOptions } from '../../src/config/reward-run-config.ts';
+import type { RewardRunConfigOptions } from '../../src/config/stage-run-config.ts';
 import { loadModel, loadRewardModel } from '../../src/models/index.ts';
 import { mean, standardDeviation } from '../../src/ppo-trainer/text-measures.ts';
 import { rewardRun } from '../../src/run/reward-run.ts';
@@ -120,7 +120,7 @@ describe('rewardRun()', () => {
     await expect(run('unscaled', [rated])).rejects.toThrow('ratingMin and ratingMax must be given');
     await expect(run('bad', [{ prompt: 'dog' }])).rejects.toThrow('at least one row must be good');
     await expect(run('half', [rated], { ratingMin: 1 })).rejects.toThrow(
-      'Cannot use the reward config: ratingMax must be given beside ratingMin',
+      'Cannot use the reward config: ratingMax must be set together with ratingMin',
     );
   });
 });

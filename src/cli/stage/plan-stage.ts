@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { toLoraConfig } from '../../base-setup/lora/lora-config.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
-import type { AnyRunConfig } from '../../config/run-kind.ts';
+import type { AnyRunConfig } from '../../config/run-config.ts';
 import type { StageConfig } from '../../config/stage-config.ts';
 import { PromptOrder } from '../../data/index.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';

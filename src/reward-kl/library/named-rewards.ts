@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type ConfigField, configFields } from '../../config/config-fields.ts';
-import { nearestName } from '../../config/nearest-name.ts';
-import { ConfigError } from '../../config/parse-config.ts';
+import { ConfigError, nearestName } from '../../config/parse-config.ts';
 import { messageOf } from '../reward-error.ts';
 import { brevity, brevityOptions } from './brevity.ts';
 import { flesch } from './flesch.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestName } from './nearest-name.ts';
+import { nearestName } from './parse-config.ts';
 
 const names = ['hiddenSize', 'headDim', 'numLayers', 'dropout'];
 
@@ -10,14 +10,14 @@ test.each([
   ['head_dimm', 'headDim'],
   ['num_hidden_layers', 'numLayers'],
   ['droput', 'dropout'],
-])('nearestName() finds what %s means', (name, nearest) => {
+])('nearestName() suggests a name for %s', (name, nearest) => {
   expect(nearestName(name, names)).toBe(nearest);
 });
 
-test.each(['learningRate', 'x', ''])('nearestName() finds nothing like %j', (name) => {
+test.each(['learningRate', 'x', ''])('nearestName() suggests nothing for %j', (name) => {
   expect(nearestName(name, names)).toBeUndefined();
 });
 
-test('nearestName() finds nothing where there is nothing', () => {
+test('nearestName() suggests nothing from an empty list', () => {
   expect(nearestName('x', [])).toBeUndefined();
 });
