@@ -23,7 +23,7 @@ const results = await trainer.train(
     ],
     onEvent: (event) => {
       if (event.type !== 'evaluation') return;
-      console.log(`on validation: ${event.report.performance.reward.toFixed(3)}`);
+      console.log(`on validation: ${event.report?.performance.reward.toFixed(3)}`);
     },
   },
 );

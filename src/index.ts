@@ -19,6 +19,7 @@ export * from './engine/random/index.ts';
 export * from './engine/runtime/index.ts';
 export * from './experience-buffer/index.ts';
 export * from './generation/index.ts';
+export * from './loop/index.ts';
 export * from './models/index.ts';
 export * from './ppo-trainer/index.ts';
 export * from './reward-kl/index.ts';

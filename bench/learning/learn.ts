@@ -1,4 +1,4 @@
-import type { Performance } from '../../src/ppo-trainer/evaluation-report.ts';
+import type { Performance } from '../../src/loop/evaluation-report.ts';
 import { PPOTrainer } from '../../src/ppo-trainer/ppo-trainer.ts';
 import { round } from '../measure.ts';
 import { makeBase } from './base-model.ts';
@@ -47,7 +47,7 @@ export async function learn(task: Task, options: LearnOptions): Promise<Learned>
     stopOnCollapse: false,
     onEvent: (event) => {
       if (event.type === 'step') onStep?.(event.step, task.steps);
-      if (event.type === 'evaluation') evaluations.push(event.report.performance);
+      if (event.type === 'evaluation') evaluations.push(event.report!.performance);
     },
   });
   await trainer.dispose();

@@ -1,4 +1,4 @@
-import type { TrainEvent } from '../ppo-trainer/events.ts';
+import type { TrainEvent } from '../loop/events.ts';
 import { Interruption } from './failure.ts';
 import { keyHelp, RunKeys } from './run-keys.ts';
 import { dim, type Output } from './terminal.ts';

@@ -1,7 +1,8 @@
+import { splitByLengths } from '../columns/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
 import { takeRows } from './decoder/take-rows.ts';
 import { RoleModel } from './role-model.ts';
-import { cutInto, realTokens, type TokenBatch } from './token-batch.ts';
+import { realTokens, type TokenBatch } from './token-batch.ts';
 
 export interface ModelOutput {
   /** Of each sequence, [length, V]. */
@@ -38,8 +39,8 @@ export class SFTModel extends RoleModel {
       const tokens = Int32Array.from(group.flatMap((response) => Array.from(response)));
       const values = await this.base.logprobs(hidden, tokens, temperature);
       const lengths = group.map(({ length }) => length);
-      logprobs.push(...cutInto(values.logprobs, lengths));
-      entropies.push(...cutInto(values.entropies, lengths));
+      logprobs.push(...splitByLengths(values.logprobs, lengths));
+      entropies.push(...splitByLengths(values.entropies, lengths));
     }
     return { logprobs, entropies };
   }

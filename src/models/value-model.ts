@@ -1,5 +1,6 @@
+import { splitByLengths } from '../columns/index.ts';
 import { ScalarModel } from './scalar-model.ts';
-import { cutInto, realTokens, type TokenBatch } from './token-batch.ts';
+import { realTokens, type TokenBatch } from './token-batch.ts';
 
 /** V(s): the reward that is still to come. */
 export class ValueModel extends ScalarModel {
@@ -8,7 +9,7 @@ export class ValueModel extends ScalarModel {
     const values: Float32Array[] = [];
     for await (const { sequences, hidden } of this.runs(realTokens(inputIds, attentionMask))) {
       const lengths = sequences.map(({ length }) => length);
-      values.push(...cutInto(await this.scores(hidden), lengths));
+      values.push(...splitByLengths(await this.scores(hidden), lengths));
     }
     return values;
   }
@@ -22,7 +23,7 @@ export class ValueModel extends ScalarModel {
   ): Promise<Float32Array[]> {
     const values: Float32Array[] = [];
     for await (const { hidden, counts } of this.responseRuns(prompts, responses, stateCounts)) {
-      values.push(...cutInto(await this.scores(hidden), counts));
+      values.push(...splitByLengths(await this.scores(hidden), counts));
     }
     return values;
   }

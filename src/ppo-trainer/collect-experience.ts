@@ -3,10 +3,10 @@ import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { GeneratedText } from '../generation/index.ts';
+import type { Phase } from '../loop/events.ts';
+import type { Metrics } from '../loop/records.ts';
 import type { Whitening } from '../reward-kl/index.ts';
 import type { Components } from './components.ts';
-import type { Phase } from './events.ts';
-import type { Metrics } from './records.ts';
 import { rewardSamples } from './reward-samples.ts';
 import { rolloutMetrics } from './step-metrics.ts';
 

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { resolveTrainingConfig, type TrainingConfigOptions } from '../config/training-config.ts';
+import type { Performance } from '../loop/evaluation-report.ts';
 import { ConvergenceMonitor } from './convergence.ts';
-import type { Performance } from './evaluation-report.ts';
 
 const monitorOf = (options: TrainingConfigOptions = {}) =>
   new ConvergenceMonitor(resolveTrainingConfig(options));

@@ -1,12 +1,12 @@
 import type { TrainingConfig } from '../config/training-config.ts';
+import type { Convergence, Performance } from '../loop/evaluation-report.ts';
+import type { StopReason } from '../loop/records.ts';
 import {
   type ConvergenceState,
   INITIAL_STATE,
   type RewardMark,
   readConvergenceState,
 } from './convergence-state.ts';
-import type { Convergence, Performance } from './evaluation-report.ts';
-import type { StopReason } from './records.ts';
 
 export type ConvergenceConfig = Pick<
   TrainingConfig,

@@ -1,7 +1,7 @@
+import { concatFloats, offsetsOf } from '../columns/index.ts';
 import type { GeneratedText } from '../generation/index.ts';
 import type { SFTModel } from '../models/sft-model.ts';
 import type { ValueModel } from '../models/value-model.ts';
-import { joinFloats, offsetsOf } from '../token-attribution/join-columns.ts';
 import type { ProgressCounter } from './evaluator-progress.ts';
 
 /** Numbers of each token of evaluated responses: N tokens end to end. */
@@ -49,9 +49,9 @@ export async function measureTokens(
   }
   return {
     offsets: offsetsOf(texts.map(({ tokens }) => tokens.length)),
-    logratios: joinFloats(logratios),
-    entropies: joinFloats(entropies),
-    values: value && joinFloats(values),
+    logratios: concatFloats(logratios),
+    entropies: concatFloats(entropies),
+    values: value && concatFloats(values),
   };
 }
 

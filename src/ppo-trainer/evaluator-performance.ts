@@ -1,11 +1,11 @@
-import { rewardToGo } from '../advantage/reward-to-go.ts';
+import { rewardToGo } from '../advantage/gae.ts';
+import { concatFloats } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
+import type { Performance } from '../loop/evaluation-report.ts';
 import { placeRewards } from '../reward-kl/place-rewards.ts';
 import type { TokenAndTextScores } from '../reward-kl/reward-computation.ts';
-import { joinFloats } from '../token-attribution/join-columns.ts';
 import { klDivergence } from '../token-attribution/kl-divergence.ts';
-import type { Performance } from './evaluation-report.ts';
 import { sumEach, type TokenColumns } from './evaluator-columns.ts';
 import {
   bestOfN,
@@ -68,5 +68,5 @@ function explainValues({ shaped, columns }: EvaluatedResponses, config: Performa
     const first = stepOffsets[i]!;
     return returns.subarray(first, first + end - offsets[i]!);
   });
-  return explainedVariance(joinFloats(ofTokens), values);
+  return explainedVariance(concatFloats(ofTokens), values);
 }

@@ -1,12 +1,12 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
+import type { EvaluationReport, Performance } from '../loop/evaluation-report.ts';
 import type { PolicyModel } from '../models/policy-model.ts';
 import type { ValueModel } from '../models/value-model.ts';
 import type { TokenAndTextScores } from '../reward-kl/reward-computation.ts';
 import type { RewardSample } from '../reward-kl/reward-source.ts';
 import { type ConvergenceConfig, ConvergenceMonitor } from './convergence.ts';
-import type { EvaluationReport, Performance } from './evaluation-report.ts';
 import { measureTokens, sumEach, type TokenColumns } from './evaluator-columns.ts';
 import { type PerformanceConfig, performanceOf } from './evaluator-performance.ts';
 import { type EvaluationProgress, ProgressCounter } from './evaluator-progress.ts';

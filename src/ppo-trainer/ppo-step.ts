@@ -1,8 +1,8 @@
 import type { PromptRecord } from '../data/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
+import type { Metrics } from '../loop/records.ts';
 import { collectExperience, type RolloutDetails, type StepContext } from './collect-experience.ts';
 import type { Components } from './components.ts';
-import type { Metrics } from './records.ts';
 import { shortNames } from './step-metrics.ts';
 import { type LastRatios, updateModels } from './update-models.ts';
 

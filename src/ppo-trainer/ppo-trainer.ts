@@ -2,36 +2,32 @@ import { join } from 'node:path';
 import { readAdapter } from '../base-setup/index.ts';
 import { type PPOConfig, type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import { resolveTrainingConfig, type TrainingConfigOptions } from '../config/training-config.ts';
+import {
+  type EvaluationReport,
+  type LoopOptions,
+  type LoopResult,
+  notifyCallback,
+  type TrainCallback,
+  type TrainEvent,
+  TrainLoop,
+} from '../loop/index.ts';
 import { type LoadedModel, loadModel } from '../models/index.ts';
 import type { StepContext } from './collect-experience.ts';
 import { type ComponentOptions, type Components, makeComponents } from './components.ts';
-import type { EvaluationReport } from './evaluation-report.ts';
-import type { TrainEvent } from './events.ts';
-import type { SaveCheckpoint } from './loop-checkpoints.ts';
 import { type PPOStepResult, ppoStep } from './ppo-step.ts';
+import { ppoTraining } from './ppo-training.ts';
 import { readPrompts, type TrainPrompt } from './read-prompts.ts';
 import { loadRoles, saveRoles } from './saved-roles.ts';
-import type { StepControl } from './step-control.ts';
-import { callBack, type TrainCallback } from './train-callback.ts';
-import { type LoopResult, TrainLoop } from './train-loop.ts';
 
 export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn' | 'initialAdapter'> {
   /** A model that is loaded already, instead of the config's `modelName`. */
   readonly model?: LoadedModel | undefined;
 }
 
-export interface TrainOptions extends TrainingConfigOptions {
-  /** Prompts to evaluate on; without them nothing is evaluated. */
+export interface TrainOptions extends TrainingConfigOptions, LoopOptions {
+  /** Prompts to evaluate on; nothing is evaluated without them. */
   readonly validationPrompts?: readonly TrainPrompt[] | undefined;
   readonly callbacks?: readonly TrainCallback[] | undefined;
-  readonly onEvent?: ((event: TrainEvent) => void | Promise<void>) | undefined;
-  /** Ends the run in order: what is done is saved. */
-  readonly signal?: AbortSignal | undefined;
-  /** Pauses, saves and ends the run between steps. */
-  readonly control?: StepControl | undefined;
-  readonly saveCheckpoint?: SaveCheckpoint | undefined;
-  /** Folder of the checkpoint to go on from. */
-  readonly resumeFrom?: string | undefined;
 }
 
 /** How a run ended. The documents' four numbers are means over its last epoch. */
@@ -79,20 +75,18 @@ export class PPOTrainer {
     const components = await this.components();
     const emit = async (event: TrainEvent) => {
       await onEvent?.(event);
-      for (const callback of callbacks) await callBack(callback, event);
+      for (const callback of callbacks) await notifyCallback(callback, event);
     };
-    const loop = new TrainLoop({
-      components,
-      evaluator: components.makeEvaluator(training),
+    const parts = {
       training,
       prompts: readPrompts(prompts, components, 'train'),
       validation: readPrompts(validationPrompts, components, 'validate'),
-      emit,
-      signal,
-      control,
-      saveCheckpoint,
-      resumeFrom,
-    });
+    };
+    const loop = new TrainLoop(
+      ppoTraining(components, parts),
+      { ...components.config, ...training },
+      { onEvent: emit, signal, control, saveCheckpoint, resumeFrom },
+    );
     for (const message of this.warnings) await emit({ type: 'warning', step: 0, message });
     return withShortNames(await loop.run());
   }

@@ -1,6 +1,6 @@
 import type { Experience } from '../experience-buffer/experience.ts';
+import type { Metrics } from '../loop/records.ts';
 import { rolloutMismatch } from '../training/index.ts';
-import type { Metrics } from './records.ts';
 import { explainedVariance, mean, standardDeviation } from './text-measures.ts';
 
 /** What a rollout tells before any update: lengths, ends, entropy, returns and how well V foretold them.

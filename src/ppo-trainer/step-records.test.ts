@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { trainTiny } from '../../test/helpers/ppo-run.ts';
 import type { PPOConfigOptions } from '../config/ppo-config.ts';
+import type { TokenRecord } from '../loop/records.ts';
 import type { TrainOptions } from './ppo-trainer.ts';
-import type { TokenRecord } from './records.ts';
 
 const short: PPOConfigOptions = {
   maxNewTokens: 5,

@@ -2,9 +2,9 @@ import type { Tokenizer } from '../base-setup/index.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { GeneratedText, LikelyTokens } from '../generation/index.ts';
+import type { SampleRecord, TokenRecord } from '../loop/records.ts';
 import type { Components } from './components.ts';
 import type { PPOStepResult } from './ppo-step.ts';
-import type { SampleRecord, TokenRecord } from './records.ts';
 
 interface StepRecordOptions {
   readonly step: number;

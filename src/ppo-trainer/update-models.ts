@@ -1,8 +1,8 @@
 import type { Experience } from '../experience-buffer/experience.ts';
+import type { Metrics } from '../loop/records.ts';
 import type { RolloutSequence } from '../token-attribution/rollout.ts';
 import type { StepContext } from './collect-experience.ts';
 import type { Components } from './components.ts';
-import type { Metrics } from './records.ts';
 import { averageMetrics } from './step-metrics.ts';
 
 /** Optimiser steps of one PPO step. */

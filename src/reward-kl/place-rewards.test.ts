@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectClose } from '../../test/helpers/expect-close.ts';
-import { offsetsOf, readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
+import { readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
+import { offsetsOf } from '../columns/index.ts';
 import { klDivergence } from '../token-attribution/kl-divergence.ts';
 import { type PlacementOptions, placeRewards, type RewardParts } from './place-rewards.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { expectClose } from '../../test/helpers/expect-close.ts';
 import { rewardSample, samplesOf } from '../../test/helpers/reward-samples.ts';
-import { offsetsOf, readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
+import { readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
+import { offsetsOf } from '../columns/index.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import { RewardComputer } from './reward-computer.ts';
 import type { RewardFunction } from './reward-source.ts';

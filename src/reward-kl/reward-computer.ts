@@ -1,5 +1,5 @@
+import { offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import { offsetsOf } from '../token-attribution/join-columns.ts';
 import type { Rollout } from '../token-attribution/rollout.ts';
 import { askSource } from './ask-source.ts';
 import { combineScores } from './combine-scores.ts';

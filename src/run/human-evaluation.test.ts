@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
-import type { TrainEvent } from '../ppo-trainer/events.ts';
+import type { TrainEvent } from '../loop/events.ts';
 import { appendHumanScore, readHumanRequests } from './human-scores.ts';
 import { leaveOutPeople } from './reward-specs.ts';
 import { trainRun } from './train-run.ts';
@@ -37,7 +37,7 @@ test('evaluations are by the other rewards, and people are asked for the steps a
   expect(metrics['rewards/human/mean']).toBe(100);
   expect(metrics['objective/scores']).toBeGreaterThan(50);
   const rewards = events.flatMap((event) =>
-    event.type === 'evaluation' ? event.report.performance : [],
+    event.type === 'evaluation' ? event.report!.performance : [],
   );
   expect(rewards).toHaveLength(2);
   // reward.ts gives no more than one for each of six tokens, and one besides.

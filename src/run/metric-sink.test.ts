@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readEvents } from '../../test/helpers/run-event-reader.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import type { TrainEvent } from '../ppo-trainer/events.ts';
+import { type EvaluationReport, evaluationMetrics, type TrainEvent } from '../loop/index.ts';
 import { MetricSink } from './metric-sink.ts';
 import { RunFolder } from './run-folder.ts';
 import { readRunState } from './run-state.ts';
@@ -39,32 +39,33 @@ const stepOf = (step: number): TrainEvent => ({
   tokens: [tokensOf(step)],
 });
 
-const evaluationOf = (step: number): TrainEvent => ({
-  type: 'evaluation',
-  step,
-  report: {
-    performance: {
-      greedyReward: 1,
-      reward: 0.5,
-      rewardStd: 0.25,
-      responses: 4,
-      bestOfN: 2,
-      winRate: 0.75,
-      kl: 3,
-      entropy: 1.5,
-      length: 8,
-      repetition: 0,
-      explainedVariance: Number.NaN,
-    },
-    convergence: {
-      converged: false,
-      performanceImproved: true,
-      stop: undefined,
-      message: 'The reward rises.',
-    },
-    samples: [{ ...sampleOf(step), refResponse: 'No', refScore: -1 }],
+const reportOf = (step: number): EvaluationReport => ({
+  performance: {
+    greedyReward: 1,
+    reward: 0.5,
+    rewardStd: 0.25,
+    responses: 4,
+    bestOfN: 2,
+    winRate: 0.75,
+    kl: 3,
+    entropy: 1.5,
+    length: 8,
+    repetition: 0,
+    explainedVariance: Number.NaN,
   },
+  convergence: {
+    converged: false,
+    performanceImproved: true,
+    stop: undefined,
+    message: 'The reward rises.',
+  },
+  samples: [{ ...sampleOf(step), refResponse: 'No', refScore: -1 }],
 });
+
+const evaluationOf = (step: number): TrainEvent => {
+  const report = reportOf(step);
+  return { type: 'evaluation', step, metrics: evaluationMetrics(report), report };
+};
 
 const readLines = (path: string): Record<string, unknown>[] =>
   readFileSync(path, 'utf8')

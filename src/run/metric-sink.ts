@@ -1,12 +1,12 @@
-import { type EvaluationReport, evaluationMetrics } from '../ppo-trainer/evaluation-report.ts';
-import type { TrainEvent } from '../ppo-trainer/events.ts';
-import type { SampleRecord } from '../ppo-trainer/records.ts';
+import type { TrainEvent } from '../loop/events.ts';
+import type { SampleRecord } from '../loop/records.ts';
 import { JsonlWriter } from './jsonl-writer.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { LogRow } from './run-log.ts';
 import { EventWriter } from './tensorboard/event-writer.ts';
 
 type StepEvent = Extract<TrainEvent, { type: 'step' }>;
+type EvaluationEvent = Extract<TrainEvent, { type: 'evaluation' }>;
 
 /** Writes down what a run tells: metrics, samples and evaluations as JSONL and for TensorBoard, tokens
  *  as JSONL, and the log and state of the run. NaN and infinities are null in JSONL and themselves in
@@ -39,11 +39,8 @@ export class MetricSink {
       const { phase, done, total } = event;
       run.showPhase({ phase, done, total });
     } else if (type === 'step') this.writeStep(event);
-    else if (type === 'evaluation') this.writeEvaluation(step, event.report);
-    else if (type === 'validation') {
-      this.evaluations.append({ step, ...event.metrics });
-      this.events.write(step, { scalars: event.metrics, texts: {} });
-    } else if (type === 'checkpoint') {
+    else if (type === 'evaluation') this.writeEvaluation(event);
+    else if (type === 'checkpoint') {
       this.sync();
       const best = event.isBest ? ', the best so far' : '';
       run.log({ type, step, message: `Saved a checkpoint after step ${step}${best}` });
@@ -70,14 +67,14 @@ export class MetricSink {
     this.run.update({ step });
   }
 
-  private writeEvaluation(step: number, report: EvaluationReport): void {
-    this.evaluations.append({ step, ...report });
-    const rows = report.samples.map(
+  private writeEvaluation({ step, metrics, report }: EvaluationEvent): void {
+    this.evaluations.append({ step, ...(report ?? metrics) });
+    const rows = (report?.samples ?? []).map(
       (sample) =>
         `${describeSample(sample)}\n\nreference, score ${show(sample.refScore)}\n\n${quote(sample.refResponse)}`,
     );
     this.events.write(step, {
-      scalars: evaluationMetrics(report),
+      scalars: metrics,
       texts: rows.length > 0 ? { 'eval/samples': rows } : {},
     });
   }

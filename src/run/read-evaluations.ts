@@ -1,4 +1,4 @@
-import type { EvaluationReport, Performance } from '../ppo-trainer/evaluation-report.ts';
+import type { EvaluationReport, Performance } from '../loop/evaluation-report.ts';
 import { readJsonLines } from './read-json-lines.ts';
 import { locateRunFiles } from './run-folder.ts';
 

@@ -1,4 +1,4 @@
-import type { Metrics } from '../ppo-trainer/records.ts';
+import type { Metrics } from '../loop/records.ts';
 import { readJsonLines } from './read-json-lines.ts';
 import { locateRunFiles } from './run-folder.ts';
 

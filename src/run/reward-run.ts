@@ -79,6 +79,7 @@ async function open(config: RewardRunConfig, model: LoadedModel): Promise<Opened
       items: { unit, train: learned.length, validation: held.length },
       warnings: [],
       train: (options) => trainer.train(learned, { ...options, validation: held }),
+      restore: (folder) => trainer.loadCheckpoint(folder, learned),
       save: async (folder) => {
         // One text has no deviation.
         if (reference.length > 1) await trainer.normalize(reference);

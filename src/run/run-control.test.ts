@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import type { TrainEvent } from '../ppo-trainer/events.ts';
-import { describeInterruption, stoppedOnRequest } from '../ppo-trainer/step-control.ts';
+import type { TrainEvent } from '../loop/events.ts';
+import { describeInterruption, stoppedOnRequest } from '../loop/step-control.ts';
 import { forgetRequests, type RunCommand, RunControl, requestControl } from './run-control.ts';
 import { RunFolder } from './run-folder.ts';
 import { readRunState } from './run-state.ts';
@@ -54,11 +54,11 @@ describe('requestControl() refuses', () => {
 describe('RunControl', () => {
   test('goes on, saves and stops as it is asked, each once', async () => {
     const control = makeControl();
-    expect(await control.betweenSteps(0)).toBe('go');
+    expect(await control.betweenSteps(0)).toBe('continue');
     await ask('save');
     await ask('save');
     expect(await control.betweenSteps(1)).toBe('save');
-    expect(await control.betweenSteps(1)).toBe('go');
+    expect(await control.betweenSteps(1)).toBe('continue');
     await ask('save');
     await ask('stop');
     expect(await control.betweenSteps(2)).toBe('stop');
@@ -78,7 +78,7 @@ describe('RunControl', () => {
     expect(await going).toBe('save');
     const again = control.betweenSteps(3);
     await ask('resume');
-    expect(await again).toBe('go');
+    expect(await again).toBe('continue');
     expect(events).toEqual([
       {
         ...{ type: 'control', step: 3, status: 'paused' },
@@ -96,7 +96,7 @@ describe('RunControl', () => {
     await ask('pause');
     const going = control.betweenSteps(3);
     stop.abort();
-    expect(await going).toBe('go');
+    expect(await going).toBe('continue');
     expect(control.signal.aborted).toBe(true);
   });
 

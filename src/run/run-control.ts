@@ -1,8 +1,8 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { TrainEvent } from '../ppo-trainer/events.ts';
-import { type StepControl, StopRequest } from '../ppo-trainer/step-control.ts';
+import type { TrainEvent } from '../loop/events.ts';
+import { type StepControl, StopRequest } from '../loop/step-control.ts';
 import type { RunFolder } from './run-folder.ts';
 import { isRunAlive } from './run-lock.ts';
 import { hasEnded, type RunState, readRunState, stateName } from './run-state.ts';
@@ -74,7 +74,7 @@ export class RunControl implements StepControl {
     return this.step + 1;
   }
 
-  async betweenSteps(step: number): Promise<'go' | 'save' | 'stop'> {
+  async betweenSteps(step: number): Promise<'continue' | 'save' | 'stop'> {
     const { path } = this.run;
     this.step = step;
     while (!this.signal.aborted) {
@@ -82,12 +82,12 @@ export class RunControl implements StepControl {
       if (take(path, 'save')) return 'save';
       if (!isPauseRequested(path)) {
         await this.change('running', `Going on with step ${step + 1}`);
-        return 'go';
+        return 'continue';
       }
       await this.change('paused', `Paused before step ${step + 1} until it is told to resume`);
       await rest(this.signal);
     }
-    return 'go';
+    return 'continue';
   }
 
   /** To be told now and then of how many human scores a step waits for. Nobody knows when such a

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { parseJsonObject } from '../fs/index.ts';
-import { stopReasons } from '../ppo-trainer/records.ts';
+import { stopReasons } from '../loop/records.ts';
 import { explainSystemError } from './system-error.ts';
 
 /** The file that makes a folder a run's. */

@@ -70,6 +70,7 @@ async function open(config: SFTRunConfig, model: LoadedModel): Promise<StageWork
     items: { unit: 'texts', train: texts.length, validation: validation.length },
     warnings: describeTruncated(dataset, { maxTokens: config.maxTokens, contextLength }),
     train: (options) => trainer.train(texts, { ...options, validation }),
+    restore: (folder) => trainer.loadCheckpoint(folder, texts),
     save: (folder) => trainer.saveModel(folder, { merged: config.merged }),
   };
 }

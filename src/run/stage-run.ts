@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import type { AnyRunConfig } from '../config/run-config.ts';
 import type { RowReport } from '../data/index.ts';
 import { writeAtomically } from '../fs/index.ts';
+import type { LoopOptions, LoopResult, TrainEvent } from '../loop/index.ts';
 import type { LoadedModel } from '../models/index.ts';
-import type { TrainEvent } from '../ppo-trainer/events.ts';
-import type { StageOptions, StageResults } from '../stages/index.ts';
 import { describeBadRows } from './describe-rows.ts';
 import { MetricSink } from './metric-sink.ts';
 import { type FirstAndLastValidation, readValidations } from './read-validations.ts';
@@ -28,7 +27,7 @@ export interface StageRunResult {
   /** Undefined if the run was interrupted. */
   readonly modelFolder: string | undefined;
   readonly steps: number;
-  readonly reason: StageResults['reason'];
+  readonly reason: LoopResult['reason'];
   /** The same for people. */
   readonly message: string;
   /** Undefined without rows to validate on. */
@@ -53,7 +52,9 @@ export interface StageWork {
   readonly items: StageItems;
   /** Sentences for people, besides that about bad rows. */
   readonly warnings: readonly string[];
-  train(options: StageOptions): Promise<StageResults>;
+  train(options: LoopOptions): Promise<LoopResult>;
+  /** Restores the weights of a checkpoint. */
+  restore(folder: string): Promise<void>;
   save(folder: string): Promise<void>;
 }
 
@@ -133,8 +134,7 @@ async function saveModels(
   await work.save(modelFolder);
   const found = await run.checkpoints.best();
   if (found === undefined || found.step === steps) return { modelFolder, best: undefined };
-  // A stage that is ended before its first step has taken over the checkpoint and done nothing.
-  await work.train({ resumeFrom: found.folder, signal: AbortSignal.abort() });
+  await work.restore(found.folder);
   const folder = join(run.path, 'best');
   await work.save(folder);
   return { modelFolder, best: { step: found.step, folder } };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
 import type { RunConfigOptions } from '../config/run-config.ts';
-import type { TrainEvent } from '../ppo-trainer/events.ts';
+import type { TrainEvent } from '../loop/events.ts';
 import { readRunState } from './run-state.ts';
 import { resumeRun, trainRun } from './train-run.ts';
 

@@ -9,8 +9,8 @@ import {
 } from '../config/run-config.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
 import type { PromptDataset } from '../data/index.ts';
+import type { TrainEvent } from '../loop/events.ts';
 import type { LoadedModel } from '../models/index.ts';
-import type { TrainEvent } from '../ppo-trainer/events.ts';
 import { PPOTrainer, type TrainingResults } from '../ppo-trainer/ppo-trainer.ts';
 import { type BestCheckpoint, findBestCheckpoint } from './best-checkpoint.ts';
 import { findPolicy } from './evaluate-policy.ts';

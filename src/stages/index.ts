@@ -7,4 +7,3 @@ export type {
 export type { PreferenceTexts, RatedText, RewardTexts } from './reward-texts.ts';
 export { RewardTrainer, type RewardTrainOptions } from './reward-trainer.ts';
 export { type LanguageLoss, SFTTrainer, type SFTTrainOptions } from './sft-trainer.ts';
-export type { StageOptions, StageResults } from './stage-loop.ts';

@@ -1,8 +1,8 @@
 import type { RewardConfig } from '../config/stage-config.ts';
 import type { RandomStream } from '../engine/random/index.ts';
+import type { Metrics } from '../loop/records.ts';
 import { PackedBatch, type RewardModel } from '../models/index.ts';
 import { groupByTokens } from '../models/token-batch.ts';
-import type { Metrics } from '../ppo-trainer/records.ts';
 import {
   preferenceLoss,
   type RoleOptimizer,

@@ -50,10 +50,10 @@ describe('RewardTrainer', { timeout: 60_000 }, () => {
   it('learns which of two texts is preferred, on pairs that it has not seen', async () => {
     const validation = makePairs(80, 2);
     const { trainer, results } = await train(undefined, { validation });
-    expect(results.validation!['eval/accuracy']).toBeGreaterThan(0.8);
-    expect(results.validation!['eval/margin']).toBeGreaterThan(0);
+    expect(results.evaluation!['eval/accuracy']).toBeGreaterThan(0.8);
+    expect(results.evaluation!['eval/margin']).toBeGreaterThan(0);
     const { accuracy } = await trainer.evaluate(validation);
-    expect(accuracy).toBe(results.validation!['eval/accuracy']);
+    expect(accuracy).toBe(results.evaluation!['eval/accuracy']);
   });
 
   it('learns from ratings', async () => {

@@ -6,6 +6,7 @@ import {
   resolveRewardConfig,
 } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
+import { type LoopOptions, type LoopResult, TrainLoop } from '../loop/index.ts';
 import {
   type LoadedModel,
   loadModel,
@@ -19,10 +20,9 @@ import { HEAD } from '../training/role-optimizer.ts';
 import { pairMetrics } from './pair-metrics.ts';
 import { RewardTask } from './reward-task.ts';
 import type { PreferenceTexts, RewardTexts } from './reward-texts.ts';
-import { type Stage, StageLoop, type StageOptions, type StageResults } from './stage-loop.ts';
-import { parameterGroups } from './trained-parameters.ts';
+import { parameterGroups, stageTraining } from './stage-training.ts';
 
-export interface RewardTrainOptions extends StageOptions {
+export interface RewardTrainOptions extends LoopOptions {
   /** What is not learned from. */
   readonly validation?: RewardTexts | undefined;
 }
@@ -46,10 +46,14 @@ export class RewardTrainer {
   }
 
   /** Learns from pairs, or from ratings where these are given. */
-  async train(texts: RewardTexts, options: RewardTrainOptions = {}): Promise<StageResults> {
+  async train(texts: RewardTexts, options: RewardTrainOptions = {}): Promise<LoopResult> {
     const { validation = [], ...rest } = options;
-    const stage = await this.stage(texts, validation);
-    return new StageLoop(stage, { config: this.config, options: rest }).run();
+    return (await this.loop(texts, { validation, options: rest })).run();
+  }
+
+  /** Restores the weights of a checkpoint. */
+  async loadCheckpoint(folder: string, texts: RewardTexts): Promise<void> {
+    await (await this.loop(texts, {})).resume(folder);
   }
 
   /** Accuracy, margin, loss and calibration on pairs. */
@@ -83,7 +87,10 @@ export class RewardTrainer {
     return new RewardModel({ base, tokenizer, adapter, head });
   }
 
-  private async stage(texts: RewardTexts, validation: RewardTexts): Promise<Stage> {
+  private async loop(
+    texts: RewardTexts,
+    { validation = [], options = {} }: { validation?: RewardTexts; options?: LoopOptions },
+  ): Promise<TrainLoop> {
     const model = await this.model();
     const { config } = this;
     const task = new RewardTask(texts, config);
@@ -93,15 +100,14 @@ export class RewardTrainer {
     const { learningRate } = config;
     const optimizer = new RoleOptimizer([...adapter, { parameters: head, learningRate }], config);
     const pass = new ScalarPass(model, { save: config.saveActivations });
-    return {
+    const stage = {
       optimizer,
       parameters: {
         ...Object.fromEntries([...weights].map(([name, { data }]) => [name, data])),
         ...head,
       },
       count: texts.length,
-      goal: { metric: 'eval/loss', better: 'lower' },
-      learn: (indices, { step }) =>
+      accumulate: (indices: Int32Array, { step }: { readonly step: number }) =>
         task.learn(indices, {
           pass,
           optimizer,
@@ -110,5 +116,6 @@ export class RewardTrainer {
       validate: async () =>
         validation.length === 0 ? undefined : new RewardTask(validation, config).validate(model),
     };
+    return new TrainLoop(stageTraining(stage, config), config, options);
   }
 }

@@ -6,8 +6,8 @@ import { keepCheckpoints } from '../../test/helpers/ppo-run.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { readAdapter } from '../base-setup/index.ts';
 import type { SFTConfigOptions } from '../config/stage-config.ts';
+import type { TrainEvent } from '../loop/events.ts';
 import { loadModel } from '../models/index.ts';
-import type { TrainEvent } from '../ppo-trainer/events.ts';
 import type { LearnedText } from '../training/index.ts';
 import { SFTTrainer } from './sft-trainer.ts';
 
@@ -57,11 +57,11 @@ describe('SFTTrainer', { timeout: 30_000 }, () => {
   ])('lowers the loss on texts that it does not learn from, with %s', async (_, options) => {
     const { events, results, trainer } = await train(options);
     const losses = events.flatMap((event) =>
-      event.type === 'validation' ? [event.metrics['eval/loss']!] : [],
+      event.type === 'evaluation' ? [event.metrics['eval/loss']!] : [],
     );
     expect(losses).toHaveLength(7);
     expect(losses.at(-1)).toBeLessThan(losses[0]! - 1);
-    expect(results.validation!['eval/perplexity']).toBeCloseTo(Math.exp(losses.at(-1)!), 6);
+    expect(results.evaluation!['eval/perplexity']).toBeCloseTo(Math.exp(losses.at(-1)!), 6);
     expect((await trainer.evaluate(validation)).loss).toBeCloseTo(losses.at(-1)!, 6);
   });
 
@@ -76,7 +76,7 @@ describe('SFTTrainer', { timeout: 30_000 }, () => {
       expect(resumed.results.metrics['train/loss']).toBe(whole.results.metrics['train/loss']);
       await expect(
         train({ ...options, seed: 3 }, { resumeFrom: join(folder, 'checkpoint-15') }),
-      ).rejects.toThrow('Cannot resume: seed must be what the run began with, 0, got 3');
+      ).rejects.toThrow('Cannot resume: seed must be 0 as when the run started, got 3');
     },
   );
 

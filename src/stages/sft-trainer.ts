@@ -2,6 +2,7 @@ import { LoraAdapter, writeAdapter } from '../base-setup/index.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
+import { type LoopOptions, type LoopResult, TrainLoop } from '../loop/index.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
 import { type LoadedModel, loadModel, saveModel } from '../models/index.ts';
 import { groupByTokens } from '../models/token-batch.ts';
@@ -12,10 +13,9 @@ import {
   packTexts,
   RoleOptimizer,
 } from '../training/index.ts';
-import { type Stage, StageLoop, type StageOptions, type StageResults } from './stage-loop.ts';
-import { parameterGroups } from './trained-parameters.ts';
+import { parameterGroups, stageTraining } from './stage-training.ts';
 
-export interface SFTTrainOptions extends StageOptions {
+export interface SFTTrainOptions extends LoopOptions {
   /** Texts that are not learned from. */
   readonly validation?: readonly LearnedText[] | undefined;
 }
@@ -46,10 +46,9 @@ export class SFTTrainer {
     return { ...model, adapter: this.adapter };
   }
 
-  async train(texts: readonly LearnedText[], options: SFTTrainOptions = {}): Promise<StageResults> {
+  async train(texts: readonly LearnedText[], options: SFTTrainOptions = {}): Promise<LoopResult> {
     const { validation = [], ...rest } = options;
-    const stage = await this.stage(texts, validation);
-    return new StageLoop(stage, { config: this.config, options: rest }).run();
+    return (await this.loop(texts, { validation, options: rest })).run();
   }
 
   /** Mean over all learned tokens; nothing is dropped. */
@@ -87,22 +86,29 @@ export class SFTTrainer {
     return model;
   }
 
-  private async stage(
+  /** Restores the weights of a checkpoint. */
+  async loadCheckpoint(folder: string, texts: readonly LearnedText[]): Promise<void> {
+    await (await this.loop(texts, {})).resume(folder);
+  }
+
+  private async loop(
     texts: readonly LearnedText[],
-    validation: readonly LearnedText[],
-  ): Promise<Stage> {
+    {
+      validation = [],
+      options = {},
+    }: { validation?: readonly LearnedText[]; options?: LoopOptions },
+  ): Promise<TrainLoop> {
     expectTexts(texts);
     const { base } = await this.model();
     const { adapter, config } = this;
     const weights = adapter?.weights ?? base.weights;
     const optimizer = new RoleOptimizer(parameterGroups(weights, config), config);
     const pass = new LanguagePass({ base, adapter, save: config.saveActivations });
-    return {
+    const stage = {
       optimizer,
       parameters: Object.fromEntries([...weights].map(([name, { data }]) => [name, data])),
       count: texts.length,
-      goal: { metric: 'eval/loss', better: 'lower' },
-      learn: async (indices, { step }) => {
+      accumulate: async (indices: Int32Array, { step }: { readonly step: number }) => {
         const batch = Array.from(indices, (i) => texts[i]!);
         const tokenCount = batch.reduce((sum, { learned }) => sum + learned.length, 0);
         const random = randomStream(config.seed, 'sft dropout', step);
@@ -118,6 +124,7 @@ export class SFTTrainer {
         return { 'eval/loss': loss, 'eval/perplexity': perplexity };
       },
     };
+    return new TrainLoop(stageTraining(stage, config), config, options);
   }
 
   /** Texts that run together. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { tinyModel, tinyTokenizer } from '../../test/helpers/generation-tiny-model.ts';
 import { keepCheckpoints } from '../../test/helpers/ppo-run.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { type StepControl, stoppedOnRequest } from '../ppo-trainer/step-control.ts';
+import { type StepControl, stoppedOnRequest } from '../loop/step-control.ts';
 import { SFTTrainer, type SFTTrainOptions } from './sft-trainer.ts';
 
 const text = { tokens: Int32Array.of(5, 6, 7, 8), learned: Int32Array.of(1, 2, 3) };
@@ -21,7 +21,7 @@ async function train(options: SFTTrainOptions) {
 describe('StageLoop', () => {
   it('saves and ends as it is told between steps, and goes on exactly', async () => {
     const folder = makeTempFolder();
-    const words = ['go', 'save', 'go', 'stop'] as const;
+    const words = ['continue', 'save', 'continue', 'stop'] as const;
     const asked: number[] = [];
     const control: StepControl = { betweenSteps: async (step) => words[asked.push(step) - 1]! };
     const [saved, messages]: [number[], string[]] = [[], []];

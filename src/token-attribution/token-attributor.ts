@@ -1,6 +1,6 @@
+import { concatFloats, concatInts, offsetsOf } from '../columns/index.ts';
 import type { GeneratedText } from '../generation/sequence.ts';
 import type { ResponseLogprobs, SFTModel } from '../models/sft-model.ts';
-import { joinFloats, joinInts, offsetsOf } from './join-columns.ts';
 import { type KlEstimator, klDivergence } from './kl-divergence.ts';
 import { type PairColumns, PairList } from './pair-list.ts';
 import type { Rollout, RolloutSequence } from './rollout.ts';
@@ -51,19 +51,19 @@ export class TokenAttributor {
     const sequences = texts.map((text) => toSequence(text, prompts));
     const again = this.policy && (await this.logprobsOf(this.policy, texts));
     const ref = await this.logprobsOf(this.reference, texts);
-    const logprobs = joinFloats(again?.logprobs ?? texts.map((text) => text.logprobs));
-    const refLogprobs = joinFloats(ref.logprobs);
-    const samplingLogprobs = joinFloats(texts.map((text) => text.samplingLogprobs));
+    const logprobs = concatFloats(again?.logprobs ?? texts.map((text) => text.logprobs));
+    const refLogprobs = concatFloats(ref.logprobs);
+    const samplingLogprobs = concatFloats(texts.map((text) => text.samplingLogprobs));
     const isOtherwiseDrawn = samplingLogprobs.some((value, i) => value !== logprobs[i]);
     return {
       sequences,
       offsets: offsetsOf(texts.map(({ tokens }) => tokens.length)),
-      tokens: joinInts(texts.map(({ tokens }) => tokens)),
+      tokens: concatInts(texts.map(({ tokens }) => tokens)),
       logprobs,
       refLogprobs,
       kl: this.computeKlDivergence(logprobs, refLogprobs),
       ...(isOtherwiseDrawn && { samplingLogprobs }),
-      ...(again && { entropies: joinFloats(again.entropies) }),
+      ...(again && { entropies: concatFloats(again.entropies) }),
     };
   }
 

@@ -1,18 +1,13 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { compile, type Tensor, tensor } from '../engine/runtime/index.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import { selectSequences } from '../experience-buffer/select-sequences.ts';
+import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
+import { NonFiniteError } from '../loop/index.ts';
 import { logprobsGraph, scalarGraph } from '../models/decoder/head-graph.ts';
 import { takeRows } from '../models/decoder/take-rows.ts';
 import { layerGraph, type PolicyModel, type ValueModel } from '../models/index.ts';
 import { type MicroBatchOptions, microBatches } from './micro-batches.ts';
 import { packSequences } from './pack-sequences.ts';
 import { stateRows } from './response-rows.ts';
-
-/** Training made a number that is not finite; the models are as they were before that update. */
-export class NonFiniteError extends Error {
-  override readonly name = 'NonFiniteError';
-}
 
 interface Suspects {
   readonly batch: Experience;

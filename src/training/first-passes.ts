@@ -1,8 +1,7 @@
 import { ValueAdder } from '../advantage/value-adder.ts';
+import { offsetsOf, splitByLengths } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { PolicyModel, ResponseLogprobs, ValueModel } from '../models/index.ts';
-import { cutInto } from '../models/token-batch.ts';
-import { offsetsOf } from '../token-attribution/join-columns.ts';
 import type { Rollout } from '../token-attribution/rollout.ts';
 import { type MicroBatchOptions, microBatches } from './micro-batches.ts';
 import type { PolicyPass } from './policy-pass.ts';
@@ -59,7 +58,7 @@ export class FirstValues {
     for (const indices of parts) {
       const counts = indices.map((i) => stepOffsets[i + 1]! - stepOffsets[i]!);
       const part = { ...selectResponses(rollout, indices), stepOffsets: offsetsOf(counts) };
-      const found = cutInto(await this.pass.values(part), counts);
+      const found = splitByLengths(await this.pass.values(part), counts);
       for (const [k, i] of indices.entries()) values.set(found[k]!, stepOffsets[i]!);
     }
     return values;
@@ -92,7 +91,10 @@ export class FirstLogprobs {
     for (const indices of parts) {
       const found = await this.pass.logprobs(selectResponses(all, indices));
       const lengths = indices.map((i) => responses[i]!.length);
-      const cut = [cutInto(found.logprobs, lengths), cutInto(found.entropies, lengths)] as const;
+      const cut = [
+        splitByLengths(found.logprobs, lengths),
+        splitByLengths(found.entropies, lengths),
+      ] as const;
       for (const [k, i] of indices.entries()) {
         logprobs[i] = cut[0][k]!;
         entropies[i] = cut[1][k]!;

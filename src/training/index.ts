@@ -1,4 +1,3 @@
-export { NonFiniteError } from './expect-finite.ts';
 export {
   LanguagePass,
   type LanguagePassOptions,

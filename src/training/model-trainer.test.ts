@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { makePpoTrainer, type PpoTrainerSetup } from '../../test/helpers/ppo-trainer-setup.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import { selectSequences } from '../experience-buffer/select-sequences.ts';
-import { NonFiniteError } from './expect-finite.ts';
+import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
+import { NonFiniteError } from '../loop/index.ts';
 
 /** Weights after two optimiser steps, and the metrics of both. */
 async function train(
@@ -105,7 +104,7 @@ describe('ModelTrainer.trainStep()', () => {
 
   it('lets the learning rate follow its schedule once the run is planned', async () => {
     const { trainer, golden } = await makePpoTrainer('token-clip', { schedule: 'linear' });
-    trainer.plan(4);
+    trainer.start(4);
     const rates = [trainer.policyOptimizer.learningRate];
     for (let k = 0; k < 2; k++) {
       await trainer.trainStep(golden.experience);

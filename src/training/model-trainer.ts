@@ -1,8 +1,7 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import { selectSequences } from '../experience-buffer/select-sequences.ts';
+import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
 import type { PromptRunner } from '../generation/decoder.ts';
 import type { PolicyModel, ValueModel } from '../models/index.ts';
 import { expectFinite } from './expect-finite.ts';
@@ -90,9 +89,9 @@ export class ModelTrainer {
   }
 
   /** Tells the schedules how many optimiser steps the run makes. */
-  plan(totalSteps: number): void {
-    this.policyOptimizer.plan(totalSteps);
-    this.valueOptimizer?.plan(totalSteps);
+  start(totalSteps: number): void {
+    this.policyOptimizer.start(totalSteps);
+    this.valueOptimizer?.start(totalSteps);
   }
 
   /** Remembers weights and moments; the function that is returned brings them back. */

@@ -1,4 +1,4 @@
-import { expectColumns } from '../advantage/expect-columns.ts';
+import { expectLengths } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { type ClipRange, clippedLoss, policyRatio } from './policy-loss-clip.ts';
 import type { PolicySums } from './policy-loss-sums.ts';
@@ -82,7 +82,7 @@ function expectRatioInput(input: RatioInput): void {
   const { offsets, newLogprobs, oldLogprobs, advantages, tokenCount, sequenceCount } = input;
   const { length } = newLogprobs;
   const { weights = advantages } = input;
-  expectColumns(
+  expectLengths(
     { oldLogprobs, advantages, weights },
     { action: 'compute the policy loss', length },
   );

@@ -1,4 +1,4 @@
-import { expectColumns } from '../advantage/expect-columns.ts';
+import { expectLengths } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { klDerivative, klDivergence } from '../token-attribution/kl-divergence.ts';
 import type { ClipRange } from './policy-loss-clip.ts';
@@ -86,7 +86,7 @@ export class PolicyLoss {
   evaluate(input: PolicyLossInput): PolicyLossResult {
     const { newLogprobs, refLogprobs, entropies, tokenCount } = input;
     const { length } = newLogprobs;
-    expectColumns({ refLogprobs, entropies }, { action: 'compute the policy loss', length });
+    expectLengths({ refLogprobs, entropies }, { action: 'compute the policy loss', length });
     const { entropyCoef, ratioLevel } = this.config;
     const { sums, gradient } = ratioLoss(input, { clip: this.clip, ratioLevel });
     const klLoss = this.addKl(input, gradient);

@@ -1,4 +1,4 @@
-import { joinInts, offsetsOf } from '../token-attribution/join-columns.ts';
+import { concatInts, offsetsOf } from '../columns/index.ts';
 import type { Rollout, RolloutSequence } from '../token-attribution/rollout.ts';
 
 /** What a pass must know of responses: where they come from, and their tokens as columns. */
@@ -15,7 +15,7 @@ export function selectResponses(
   return {
     sequences: indices.map((i) => sequences[i]!),
     offsets: offsetsOf(parts.map(({ length }) => length)),
-    tokens: joinInts(parts),
+    tokens: concatInts(parts),
   };
 }
 
@@ -32,5 +32,5 @@ export function responsesOf(
     return { promptIdx, sample, promptTokens };
   });
   const offsets = offsetsOf(responses.map(({ length }) => length));
-  return { sequences, offsets, tokens: joinInts(responses) };
+  return { sequences, offsets, tokens: concatInts(responses) };
 }

@@ -33,10 +33,15 @@ export class RoleOptimizer {
     this.adamw = new AdamW(groups, { eps: config.adamEps });
   }
 
-  /** Starts the schedule of a run of so many optimiser steps. */
-  plan(totalSteps: number): void {
+  /** Starts a new run of this many optimiser steps: its schedule, and zero moments. */
+  start(totalSteps: number): void {
     const { schedule, warmupSteps } = this.config;
     this.factorAt = makeSchedule(schedule, { warmupSteps, totalSteps });
+    this.reset();
+    if (this.adamw.stepCount === 0) return;
+    const { tensors } = this.adamw.state();
+    for (const moment of Object.values(tensors)) moment.fill(0);
+    this.adamw.restore({ step: 0, tensors });
   }
 
   /** Adds gradients of some or all parameters. */

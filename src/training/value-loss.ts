@@ -1,4 +1,4 @@
-import { expectColumns } from '../advantage/expect-columns.ts';
+import { expectLengths } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { ValueSums } from './value-loss-sums.ts';
 
@@ -59,7 +59,7 @@ export class ValueLoss {
   evaluate(input: ValueLossInput): ValueLossResult {
     const { newValues, oldValues, returns, stepCount } = input;
     const { length } = newValues;
-    expectColumns({ oldValues, returns }, { action: 'compute the value loss', length });
+    expectLengths({ oldValues, returns }, { action: 'compute the value loss', length });
     if (length > stepCount) {
       throw new Error(`Internal: ${length} values are no part of ${stepCount} steps`);
     }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { TrainEvent } from '../../src/ppo-trainer/events.ts';
+import type { TrainEvent } from '../../src/loop/events.ts';
 import { appendHumanScore, readHumanRequests } from '../../src/run/human-scores.ts';
 import { requestControl } from '../../src/run/run-control.ts';
 import { runCli } from '../helpers/run-cli.ts';

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PPOConfigOptions } from '../../src/config/ppo-config.ts';
+import type { TrainEvent } from '../../src/loop/index.ts';
 import type { LoadedModel } from '../../src/models/index.ts';
 import {
   PPOTrainer,
   type PPOTrainerOptions,
-  type TrainEvent,
   type TrainingResults,
   type TrainOptions,
 } from '../../src/ppo-trainer/index.ts';

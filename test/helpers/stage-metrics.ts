@@ -1,4 +1,4 @@
-import type { TrainEvent } from '../../src/ppo-trainer/events.ts';
+import type { TrainEvent } from '../../src/loop/events.ts';
 import { RewardTrainer, SFTTrainer } from '../../src/stages/index.ts';
 import { tinyLoaded } from './ppo-run.ts';
 

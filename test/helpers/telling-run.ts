@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import type { TrainEvent } from '../../src/ppo-trainer/events.ts';
+import type { TrainEvent } from '../../src/loop/events.ts';
 import { type CliResult, endOf, startCli } from './run-cli.ts';
 
 export interface TellingRun {

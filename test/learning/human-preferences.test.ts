@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { TrainEvent } from '../../src/ppo-trainer/index.ts';
+import type { TrainEvent } from '../../src/loop/index.ts';
 import { rewardRun } from '../../src/run/index.ts';
 
 const assets = fileURLToPath(new URL('../../../shared/assets', import.meta.url));

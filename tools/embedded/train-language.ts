@@ -5,8 +5,8 @@ import {
   type SummaryKind,
 } from '../../src/embedded/world/index.ts';
 import { randomStream } from '../../src/engine/random/index.ts';
+import type { TrainEvent } from '../../src/loop/index.ts';
 import type { LoadedModel } from '../../src/models/index.ts';
-import type { TrainEvent } from '../../src/ppo-trainer/index.ts';
 import { SFTTrainer } from '../../src/stages/index.ts';
 import type { LearnedText } from '../../src/training/index.ts';
 

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../ppo-trainer/records.ts';
+import type { Metrics } from '../../loop/records.ts';
 import { showNumber } from '../train/step-line.ts';
 
 /** How a part in 0 … 1 is shown.

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Metrics } from '../../ppo-trainer/records.ts';
+import type { Metrics } from '../../loop/records.ts';
 import { count } from '../../run/describe-rows.ts';
 import type { FirstAndLastValidation } from '../../run/read-validations.ts';
 import type { StageRunResult } from '../../run/stage-run.ts';

@@ -5,7 +5,7 @@ const start = { type: 'run-start', step: 0, totalSteps: 4, stepsPerEpoch: 4 } as
 const metrics = { 'train/loss': 0.5, 'train/accuracy': 0.75, 'train/grad_norm': 2, lr: 1e-4 };
 const step = { type: 'step', step: 1, epoch: 1, metrics, samples: [], tokens: [] } as const;
 const validation = {
-  type: 'validation',
+  type: 'evaluation',
   step: 1,
   metrics: { 'eval/loss': 0.25, 'eval/accuracy': Number.NaN },
 } as const;

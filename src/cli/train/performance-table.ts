@@ -1,4 +1,4 @@
-import type { EvaluationReport, Performance } from '../../ppo-trainer/evaluation-report.ts';
+import type { EvaluationReport, Performance } from '../../loop/evaluation-report.ts';
 import { formatTable } from '../inspect/format-table.ts';
 import { bold, dim, type Output } from '../terminal.ts';
 import { showNumber } from './step-line.ts';

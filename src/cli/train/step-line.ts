@@ -1,5 +1,5 @@
-import type { EvaluationReport } from '../../ppo-trainer/evaluation-report.ts';
-import type { Metrics } from '../../ppo-trainer/records.ts';
+import type { EvaluationReport } from '../../loop/evaluation-report.ts';
+import type { Metrics } from '../../loop/records.ts';
 
 /** A number in about four digits; a dash where there is none.
  *  @example 0.123456  →  '0.123', −12.345  →  '-12.35', −1234.4  →  '-1234', NaN  →  '–' */

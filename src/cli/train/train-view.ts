@@ -1,6 +1,6 @@
 import { join, sep } from 'node:path';
-import type { Phase, TrainEvent } from '../../ppo-trainer/events.ts';
-import type { Metrics } from '../../ppo-trainer/records.ts';
+import type { Phase, TrainEvent } from '../../loop/events.ts';
+import type { Metrics } from '../../loop/records.ts';
 import { stripControls } from '../strip-controls.ts';
 import { dim, type Output } from '../terminal.ts';
 import { formatSeconds } from '../units.ts';
@@ -54,11 +54,11 @@ export class TrainView {
     else if (event.type === 'phase') this.showPhase(event);
     else if (event.type === 'step') this.showStep(event);
     else if (event.type === 'evaluation') {
-      const parts = [this.label(event.step), 'evaluation', ...describeEvaluation(event.report)];
-      this.print(fit(parts, this.width()));
-    } else if (event.type === 'validation') {
-      const parts = [this.label(event.step), 'validation', ...this.describe(event.metrics)];
-      this.print(fit(parts, this.width()));
+      const { report, metrics } = event;
+      const parts = report
+        ? ['evaluation', ...describeEvaluation(report)]
+        : ['validation', ...this.describe(metrics)];
+      this.print(fit([this.label(event.step), ...parts], this.width()));
     } else if (event.type === 'checkpoint') {
       const best = event.isBest ? ', the best so far' : '';
       const line = `${this.label(event.step)}  saved ${shorten(event.folder)}${best}`;

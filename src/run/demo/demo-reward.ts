@@ -1,9 +1,9 @@
 import { loadPreferences } from '../../data/index.ts';
 import { embeddedPreferences } from '../../embedded/embedded-files.ts';
 import { makeSplitPost } from '../../embedded/world/index.ts';
+import type { TrainEvent } from '../../loop/events.ts';
 import type { LoadedModel } from '../../models/index.ts';
 import { PolicyModel } from '../../models/index.ts';
-import type { TrainEvent } from '../../ppo-trainer/events.ts';
 import { RewardTrainer } from '../../stages/index.ts';
 import { lengthBaseline, toSide } from '../reward-data.ts';
 
@@ -44,7 +44,7 @@ export async function trainDemoReward(
     { ...rewardConfig(seed), ...(short && { maxSteps: 2 }) },
     { model },
   );
-  const { validation: numbers } = await trainer.train(learned, {
+  const { evaluation: numbers } = await trainer.train(learned, {
     validation: heldOut,
     signal,
     onEvent,

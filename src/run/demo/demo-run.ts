@@ -4,9 +4,9 @@ import { readAdapter } from '../../base-setup/index.ts';
 import type { RunConfigOptions } from '../../config/run-config.ts';
 import { embeddedFolder } from '../../embedded/embedded-files.ts';
 import { makeSplitPost, type Split } from '../../embedded/world/index.ts';
+import type { Performance } from '../../loop/evaluation-report.ts';
+import type { TrainEvent } from '../../loop/events.ts';
 import { type LoadedModel, loadModel, PolicyModel } from '../../models/index.ts';
-import type { Performance } from '../../ppo-trainer/evaluation-report.ts';
-import type { TrainEvent } from '../../ppo-trainer/events.ts';
 import { trainRun } from '../train-run.ts';
 import { type DemoReward, trainDemoReward } from './demo-reward.ts';
 import {

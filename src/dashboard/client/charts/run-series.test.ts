@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { evaluationMetrics } from '../../../ppo-trainer/evaluation-report.ts';
+import { evaluationMetrics } from '../../../loop/evaluation-report.ts';
 import { collectSeries } from './run-series.ts';
 
 const none = { steps: [], columns: {}, rows: 0 };

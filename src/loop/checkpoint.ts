@@ -1,6 +1,12 @@
 import { SafetensorsReader, writeSafetensors } from '../base-setup/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 
+/** Puts a checkpoint in place: `write` fills the folder it is given. Returns the final folder. */
+export type SaveCheckpoint = (
+  write: (folder: string) => Promise<void>,
+  about: { readonly step: number; readonly isBest: boolean },
+) => Promise<string>;
+
 /** Writes arrays as a safetensors file. */
 export async function writeArrays(file: string, arrays: NamedArrays): Promise<void> {
   const tensors = Object.entries(arrays).map(([name, data]) => ({
@@ -23,14 +29,14 @@ export async function readArrays(file: string): Promise<Record<string, Float32Ar
   }
 }
 
-/** A run goes on with the hyper-parameters that it began with; where its model lies may change. */
+/** Requires the hyper-parameters that the run started with. The model may have moved. */
 export function expectSameConfig(saved: Readonly<Record<string, unknown>>, config: object): void {
   const now: Record<string, unknown> = JSON.parse(JSON.stringify(config));
   for (const key of new Set([...Object.keys(saved), ...Object.keys(now)])) {
     const [before, after] = [JSON.stringify(saved[key]), JSON.stringify(now[key])];
     if (before === after || key === 'modelName') continue;
     throw new Error(
-      `Cannot resume: ${key} must be what the run began with, ${before}, got ${after}; use that or start a new run`,
+      `Cannot resume: ${key} must be ${before} as when the run started, got ${after}; use that value or start a new run`,
     );
   }
 }

@@ -1,13 +1,14 @@
 import type { EvaluationReport } from './evaluation-report.ts';
 import type { Metrics, SampleRecord, StopReason, TokenRecord } from './records.ts';
 
+/** The parts of a step that report progress. */
 export type Phase = 'generate' | 'score' | 'update' | 'evaluate';
 
-/** All that a run tells. The terminal, the log and the web page read the same stream. */
+/** Everything that a run reports. The terminal, the logs and the web page read the same stream. */
 export type TrainEvent =
   | {
       readonly type: 'run-start';
-      /** Steps already made, if the run was resumed. */
+      /** Completed steps, if the run was resumed. */
       readonly step: number;
       readonly totalSteps: number;
       readonly stepsPerEpoch: number;
@@ -25,7 +26,7 @@ export type TrainEvent =
       readonly epoch: number;
       readonly metrics: Metrics;
       readonly samples: readonly SampleRecord[];
-      /** The numbers of every token of some of the samples. */
+      /** Per-token numbers of some of the samples. */
       readonly tokens: readonly TokenRecord[];
     }
   | {
@@ -34,19 +35,24 @@ export type TrainEvent =
       readonly epoch: number;
       readonly metrics: Metrics;
     }
-  | { readonly type: 'evaluation'; readonly step: number; readonly report: EvaluationReport }
-  /** How SFT or a reward model does on what it does not learn from. */
-  | { readonly type: 'validation'; readonly step: number; readonly metrics: Metrics }
+  | {
+      readonly type: 'evaluation';
+      readonly step: number;
+      /** `eval/…` */
+      readonly metrics: Metrics;
+      /** PPO only: responses and the convergence verdict. */
+      readonly report?: EvaluationReport | undefined;
+    }
   | {
       readonly type: 'checkpoint';
       readonly step: number;
       readonly folder: string;
       readonly isBest: boolean;
     }
-  /** How the run fits into the memory that it may take. */
+  /** How the run fits into its memory limit. */
   | { readonly type: 'plan'; readonly step: number; readonly message: string }
   | { readonly type: 'warning'; readonly step: number; readonly message: string }
-  /** The run has paused, waits for people, or goes on after either. */
+  /** The run paused, is waiting for people, or continues after either. */
   | {
       readonly type: 'control';
       readonly step: number;
@@ -57,6 +63,6 @@ export type TrainEvent =
       readonly type: 'run-end';
       readonly step: number;
       readonly reason: StopReason;
-      /** One sentence for people. */
+      /** One sentence for the user. */
       readonly message: string;
     };

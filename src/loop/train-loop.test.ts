@@ -9,10 +9,10 @@ import {
   withoutTimes,
 } from '../../test/helpers/ppo-run.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { NonFiniteError } from '../training/index.ts';
-import type { Components } from './components.ts';
-import type { TrainEvent } from './events.ts';
-import type { TrainOptions } from './ppo-trainer.ts';
+import type { TrainEvent } from '../loop/events.ts';
+import type { Components } from '../ppo-trainer/components.ts';
+import type { TrainOptions } from '../ppo-trainer/ppo-trainer.ts';
+import { NonFiniteError } from './train-loop.ts';
 
 const course: TrainOptions = {
   numEpochs: 2,
@@ -94,7 +94,7 @@ describe('TrainLoop', { timeout: 30_000 }, () => {
       },
     });
     const better = events.flatMap((event) =>
-      event.type === 'evaluation' && event.step > 0 && event.report.convergence.performanceImproved
+      event.type === 'evaluation' && event.step > 0 && event.report!.convergence.performanceImproved
         ? `${event.step} true`
         : [],
     );
@@ -194,7 +194,7 @@ describe('TrainLoop', { timeout: 30_000 }, () => {
     const error = await failing.catch((caught: Error) => caught);
     expect(error).toBeInstanceOf(NonFiniteError);
     expect((error as Error).message).toMatch(
-      /^Cannot make step 3: Cannot make an optimiser step: .* in the policy model, found NaN: .*; the state after step 2 is saved$/,
+      /^Cannot complete step 3: Cannot make an optimiser step: .* in the policy model, found NaN: .*; the state after step 2 is saved$/,
     );
     const resumed = await trainTiny(statefulConfig, {
       ...course,
@@ -209,8 +209,8 @@ describe('TrainLoop', { timeout: 30_000 }, () => {
     await trainTiny(statefulConfig, saving);
     const resumeFrom = join(folder, 'checkpoint-2');
     for (const [change, message] of [
-      [{ shuffle: false }, 'shuffle must be what the run began with, true, got false'],
-      [{ maxSteps: 3 }, 'totalSteps must be what the run began with, 2, got 3'],
+      [{ shuffle: false }, 'shuffle must be true as when the run started, got false'],
+      [{ maxSteps: 3 }, 'totalSteps must be 2 as when the run started, got 3'],
     ] as const) {
       const resumed = trainTiny(statefulConfig, { maxSteps: 2, resumeFrom, ...change });
       await expect(resumed).rejects.toThrow(`Cannot resume: ${message}`);
@@ -223,7 +223,7 @@ describe('TrainLoop', { timeout: 30_000 }, () => {
     await trainTiny(statefulConfig, { maxSteps: 1, saveCheckpoint });
     const resumeFrom = join(folder, 'checkpoint-1');
     await expect(trainTiny({ ...statefulConfig, gamma: 0.5 }, { resumeFrom })).rejects.toThrow(
-      'Cannot resume: gamma must be what the run began with, 0.99, got 0.5',
+      'Cannot resume: gamma must be 0.99 as when the run started, got 0.5',
     );
   });
 });

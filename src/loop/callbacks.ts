@@ -1,10 +1,10 @@
 import type { TrainEvent } from './events.ts';
 import type { Metrics } from './records.ts';
 
-/** Called at the end of each epoch, which counts from 1. */
+/** Called at the end of each epoch. Epochs count from 1. */
 export type EpochCallback = (epoch: number, metrics: Metrics) => void | Promise<void>;
 
-/** Called at the ends that it has a function for. */
+/** Functions to call at the end of a step or an epoch. */
 export interface StepCallbacks {
   readonly onStepEnd?: ((step: number, metrics: Metrics) => void | Promise<void>) | undefined;
   readonly onEpochEnd?: EpochCallback | undefined;
@@ -12,8 +12,8 @@ export interface StepCallbacks {
 
 export type TrainCallback = EpochCallback | StepCallbacks;
 
-/** Tells a callback of an event that it is for. */
-export async function callBack(callback: TrainCallback, event: TrainEvent): Promise<void> {
+/** Calls a callback if the event is one of its own. */
+export async function notifyCallback(callback: TrainCallback, event: TrainEvent): Promise<void> {
   const { onStepEnd, onEpochEnd } =
     typeof callback === 'function' ? { onStepEnd: undefined, onEpochEnd: callback } : callback;
   if (event.type === 'step') await onStepEnd?.(event.step, event.metrics);

@@ -1,9 +1,10 @@
 import { moments, type Variance } from '../reward-kl/whiten.ts';
+import { type GaeOptions, rewardToGo } from './gae.ts';
 
-/** Advantages of the responses to one prompt from their returns R, which are not discounted. */
+/** Advantages of the responses to one prompt, from their undiscounted returns R. */
 export type GroupAdvantage = (returns: readonly number[], whitening: Variance) => number[];
 
-/** Leave-one-out baseline (RLOO, arXiv:2402.14740): the mean of the others.
+/** Leave-one-out baseline (RLOO, arXiv:2402.14740): the mean return of the other responses.
  *  A_i = R_i − (ΣR − R_i)/(n − 1)
  *  @example R=[1, 2, 6]  →  A=[1 − 4, 2 − 3½, 6 − 1½] = [−3, −1½, 4½] */
 export function rlooAdvantages(returns: readonly number[]): number[] {
@@ -11,17 +12,28 @@ export function rlooAdvantages(returns: readonly number[]): number[] {
   return returns.map((r) => r - (total - r) / (returns.length - 1));
 }
 
-/** Returns relative to their group (GRPO, arXiv:2402.03300), whose deviation σ divides by n or n − 1
- *  as the config's whitening says. A group without differences gives 0.
+/** Returns standardised within their group (GRPO, arXiv:2402.03300); the config's `whitening` decides
+ *  whether σ² divides by n or n − 1. Equal returns get 0.
  *  A_i = (R_i − μ)/(σ + 1e-4)
  *  @example R=[1, 3], biased (μ=2, σ=1)  →  A=[−0.9999, 0.9999] */
 export function grpoAdvantages(returns: readonly number[], whitening: Variance): number[] {
   const { mean, variance } = moments(returns, whitening);
-  const deviation = Math.sqrt(variance);
-  return returns.map((r) => (r - mean) / (deviation + 1e-4));
+  const std = Math.sqrt(variance);
+  return returns.map((r) => (r - mean) / (std + 1e-4));
 }
 
-interface Groups {
+/** REINFORCE++ (arXiv:2501.03262): the reward-to-go, whose whitening over the rollout is the baseline.
+ *  A_t = G_t = Σ_i γ^i·r_{t+i}
+ *  @example γ=½, r=[0, 0, 1]  →  A=[¼, ½, 1] */
+export function reinforceAdvantages(
+  rewards: Float32Array,
+  options: Omit<GaeOptions, 'lam'>,
+): Float32Array {
+  return rewardToGo(rewards, options);
+}
+
+/** Rewards of responses; those with the same `promptIdx` form a group. */
+export interface GroupedRewards {
   readonly sequences: readonly { readonly promptIdx: number }[];
   readonly stepOffsets: Int32Array;
   readonly rewards: Float32Array;
@@ -29,7 +41,7 @@ interface Groups {
 
 /** Compares each response with the others to its prompt: R_i = Σ_t r_t, and A_i on every step. */
 export function groupAdvantages(
-  { sequences, stepOffsets, rewards }: Groups,
+  { sequences, stepOffsets, rewards }: GroupedRewards,
   { advantage, whitening }: { readonly advantage: GroupAdvantage; readonly whitening: Variance },
 ): Float32Array {
   const advantages = new Float32Array(rewards.length);
@@ -50,8 +62,8 @@ export function groupAdvantages(
   return advantages;
 }
 
-/** Indices of the sequences of each prompt, wherever they stand. */
-function groupByPrompt(sequences: Groups['sequences']): Map<number, number[]> {
+/** Indices of each prompt's sequences, which need not be adjacent. */
+function groupByPrompt(sequences: GroupedRewards['sequences']): Map<number, number[]> {
   const groups = new Map<number, number[]>();
   sequences.forEach(({ promptIdx }, i) => {
     const group = groups.get(promptIdx);

@@ -10,10 +10,10 @@ import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { type StepControl, stoppedOnRequest } from './step-control.ts';
 
 /** Says what stands for each call, and goes on after that. */
-function script(...words: readonly ('go' | 'save' | 'stop')[]) {
+function script(...words: readonly ('continue' | 'save' | 'stop')[]) {
   const asked: number[] = [];
   const control: StepControl = {
-    betweenSteps: async (step) => words[asked.push(step) - 1] ?? 'go',
+    betweenSteps: async (step) => words[asked.push(step) - 1] ?? 'continue',
   };
   return { control, asked };
 }
@@ -25,7 +25,7 @@ describe('StepControl', { timeout: 30_000 }, () => {
       saved.push(step);
       return '';
     };
-    const { control, asked } = script('go', 'save', 'go', 'go', 'save', 'save');
+    const { control, asked } = script('continue', 'save', 'continue', 'continue', 'save', 'save');
     await trainTiny(statefulConfig, { maxSteps: 4, saveInterval: 0, saveCheckpoint, control });
     expect(asked).toEqual([0, 1, 1, 2, 3, 3, 3]);
     expect(saved).toEqual([1, 3, 4]);
@@ -34,7 +34,7 @@ describe('StepControl', { timeout: 30_000 }, () => {
   it('ends a run, which then goes on exactly', async () => {
     const folder = makeTempFolder();
     const whole = await trainTiny(statefulConfig);
-    const { control } = script('go', 'go', 'stop');
+    const { control } = script('continue', 'continue', 'stop');
     const saveCheckpoint = keepCheckpoints(folder);
     const stopped = await trainTiny(statefulConfig, { saveCheckpoint, control });
     expect(stopped.results).toMatchObject({

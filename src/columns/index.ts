@@ -1,0 +1,10 @@
+export {
+  type Column,
+  concatFloats,
+  concatInts,
+  expectLengths,
+  lengthsOf,
+  offsetsOf,
+  splitByLengths,
+  splitByOffsets,
+} from './columns.ts';

@@ -1,0 +1,29 @@
+export type { EpochCallback, StepCallbacks, TrainCallback } from './callbacks.ts';
+export { notifyCallback } from './callbacks.ts';
+export { readArrays, type SaveCheckpoint, writeArrays } from './checkpoint.ts';
+export {
+  type Convergence,
+  type EvaluationReport,
+  evaluationMetrics,
+  type Performance,
+} from './evaluation-report.ts';
+export type { Phase, TrainEvent } from './events.ts';
+export {
+  type Metrics,
+  type SampleRecord,
+  type StopReason,
+  stopReasons,
+  type TokenAlternatives,
+  type TokenRecord,
+} from './records.ts';
+export { type StepControl, StopRequest, stoppedOnRequest } from './step-control.ts';
+export {
+  type EvaluationOutcome,
+  type LoopOptions,
+  type LoopResult,
+  NonFiniteError,
+  type StepOutcome,
+  type Training,
+  TrainLoop,
+  type TrainStepContext,
+} from './train-loop.ts';

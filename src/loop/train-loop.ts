@@ -1,0 +1,312 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { PromptOrder } from '../data/index.ts';
+import { parseJsonObject, writeAtomically } from '../fs/index.ts';
+import { expectSameConfig, type SaveCheckpoint } from './checkpoint.ts';
+import { EpochAverages } from './epoch-averages.ts';
+import type { EvaluationReport } from './evaluation-report.ts';
+import type { Phase, TrainEvent } from './events.ts';
+import {
+  type Metrics,
+  type SampleRecord,
+  type StopReason,
+  stopReasons,
+  type TokenRecord,
+} from './records.ts';
+import {
+  describeInterruption,
+  type StepControl,
+  stoppedOnRequest,
+  stopRequested,
+} from './step-control.ts';
+
+/** What the loop repeats: PPO, supervised fine-tuning or reward-model training. */
+export interface Training {
+  /** Number of prompts or texts to train on. */
+  readonly count: number;
+  /** Everything that must be unchanged for a run to resume exactly. */
+  identity(totalSteps: number): Readonly<Record<string, unknown>>;
+  /** Starts a new run: schedules over this many steps, fresh optimisers and counters. */
+  start(totalSteps: number): void;
+  /** Trains on the items at these indices. A step that throws changes nothing. */
+  step(indices: Int32Array, context: TrainStepContext): Promise<StepOutcome>;
+  /** Measures the model on held-out data; undefined if there is none. */
+  evaluate(context: TrainStepContext): Promise<EvaluationOutcome | undefined>;
+  readonly state: {
+    /** Writes weights and optimiser state into a folder. Returns the rest, as JSON. */
+    save(folder: string): Promise<unknown>;
+    /** Restores what `save` wrote. */
+    load(folder: string, saved: unknown): Promise<void>;
+  };
+}
+
+export interface TrainStepContext {
+  /** Number of completed steps. It keys the random streams. */
+  readonly step: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress: (phase: Phase, done: number, total: number) => void;
+}
+
+export interface StepOutcome {
+  readonly metrics: Metrics;
+  /** Number of responses or texts that the step trained on. */
+  readonly episodes: number;
+  readonly samples?: readonly SampleRecord[];
+  readonly tokens?: readonly TokenRecord[];
+}
+
+export interface EvaluationOutcome {
+  /** `eval/…` */
+  readonly metrics: Metrics;
+  readonly report?: EvaluationReport;
+  /** Whether this is the best model so far. */
+  readonly improved: boolean;
+  /** Set if training should stop. */
+  readonly stop?: { readonly reason: StopReason; readonly message: string } | undefined;
+}
+
+export interface LoopConfig {
+  readonly seed: number;
+  /** Items per step. */
+  readonly batchSize: number;
+  readonly shuffle: boolean;
+  readonly numEpochs: number;
+  readonly maxSteps?: number | undefined;
+  /** Steps between evaluations; 0 evaluates only before the first and after the last step. */
+  readonly evalInterval: number;
+  /** Steps between checkpoints; 0 saves only the best and the last. */
+  readonly saveInterval: number;
+}
+
+/** Options of every `train()`. */
+export interface LoopOptions {
+  /** Awaited for every event except `phase`. */
+  readonly onEvent?: ((event: TrainEvent) => void | Promise<void>) | undefined;
+  /** Stops the run cleanly: completed steps are saved. */
+  readonly signal?: AbortSignal | undefined;
+  /** Pauses, saves or stops the run between steps. */
+  readonly control?: StepControl | undefined;
+  readonly saveCheckpoint?: SaveCheckpoint | undefined;
+  /** Folder of the checkpoint to resume from. */
+  readonly resumeFrom?: string | undefined;
+}
+
+/** How a run ended. */
+export interface LoopResult {
+  readonly steps: number;
+  readonly reason: StopReason;
+  /** One sentence for the user. */
+  readonly message: string;
+  /** Means over the steps of the last epoch. */
+  readonly metrics: Metrics;
+  /** Of the last evaluation. */
+  readonly evaluation: Metrics | undefined;
+  /** PPO only. */
+  readonly report: EvaluationReport | undefined;
+}
+
+/** The loop's own part of a checkpoint. */
+const progressSchema = z.strictObject({
+  /** Completed steps. */
+  step: z.int().min(0),
+  episodes: z.int().min(0),
+  /** Step of the last evaluation, −1 before the first. */
+  evaluatedStep: z.int().min(-1),
+  /** Why the run stopped, if an evaluation stopped it. */
+  stop: z.strictObject({ reason: z.enum(stopReasons), message: z.string() }).nullable(),
+  /** Of the last step or epoch; null is NaN. */
+  metrics: z.record(z.string(), z.number().nullable()),
+  epoch: z.record(z.string(), z.tuple([z.number(), z.number()])),
+});
+
+const stateSchema = progressSchema.extend({
+  config: z.record(z.string(), z.unknown()),
+  training: z.unknown(),
+});
+
+type Progress = Omit<z.output<typeof progressSchema>, 'metrics' | 'epoch'>;
+
+/**
+ * The training loop: epochs, evaluation, checkpoints, resume, control and events, the same for PPO,
+ * supervised fine-tuning and reward models. A resumed run continues bit for bit.
+ */
+export class TrainLoop {
+  private readonly training: Training;
+  private readonly config: LoopConfig;
+  private readonly options: LoopOptions;
+  private readonly order: PromptOrder;
+  private readonly averages = new EpochAverages();
+  private progress: Progress = { step: 0, episodes: 0, evaluatedStep: -1, stop: null };
+  private saved = { step: -1, isBest: false };
+  private metrics: Metrics = {};
+  private evaluation: EvaluationOutcome | undefined;
+  /** What a listener threw while it handled a `phase` event. */
+  private listenerError: unknown;
+
+  constructor(training: Training, config: LoopConfig, options: LoopOptions) {
+    this.training = training;
+    this.config = config;
+    this.options = options;
+    this.order = new PromptOrder({ ...config, count: training.count });
+  }
+
+  /** Number of steps of the whole run. */
+  get totalSteps(): number {
+    const { numEpochs, maxSteps = Infinity } = this.config;
+    return Math.min(numEpochs * this.order.stepsPerEpoch, maxSteps);
+  }
+
+  async run(): Promise<LoopResult> {
+    const { resumeFrom, signal, control } = this.options;
+    const { totalSteps } = this;
+    const { stepsPerEpoch } = this.order;
+    this.training.start(totalSteps);
+    if (resumeFrom !== undefined) await this.resume(resumeFrom);
+    await this.emit({ type: 'run-start', step: this.progress.step, totalSteps, stepsPerEpoch });
+    try {
+      for (;;) {
+        await this.evaluateIfDue();
+        await this.saveIfDue();
+        const { step, stop } = this.progress;
+        if (stop !== null) return await this.end(stop.reason, stop.message);
+        if (step >= totalSteps) return await this.end('completed', 'All steps are done');
+        if (await stopRequested(control, { step, save: () => this.save() })) {
+          return await this.end('interrupted', stoppedOnRequest);
+        }
+        signal?.throwIfAborted();
+        await this.runStep();
+      }
+    } catch (error) {
+      if (signal?.aborted) return await this.end('interrupted', describeInterruption(signal));
+      throw await this.saveBeforeError(error);
+    }
+  }
+
+  private async runStep(): Promise<void> {
+    const { step, episodes: before } = this.progress;
+    const outcome = await this.training.step(this.order.batchAt(step), this.context(step + 1));
+    if (this.listenerError !== undefined) throw this.listenerError;
+    const { samples = [], tokens = [] } = outcome;
+    const episode = before + outcome.episodes;
+    this.progress = { ...this.progress, step: step + 1, episodes: episode };
+    this.metrics = { ...outcome.metrics, episode };
+    this.averages.add(this.metrics);
+    const position = { step: step + 1, epoch: this.order.epochAt(step) + 1 };
+    await this.emit({ type: 'step', ...position, metrics: this.metrics, samples, tokens });
+    if ((step + 1) % this.order.stepsPerEpoch === 0 || step + 1 === this.totalSteps) {
+      this.metrics = { ...this.averages.take(), episode };
+      await this.emit({ type: 'epoch', ...position, metrics: this.metrics });
+    }
+  }
+
+  /** Evaluates before the first step, at intervals and after the last step, once at each. */
+  private async evaluateIfDue(): Promise<void> {
+    const { step, evaluatedStep } = this.progress;
+    const isDue =
+      step === 0 || isMultiple(step, this.config.evalInterval) || step === this.totalSteps;
+    if (!isDue || evaluatedStep === step) return;
+    const outcome = await this.training.evaluate(this.context(step));
+    if (outcome === undefined) return;
+    const { metrics, report, stop = null } = outcome;
+    this.evaluation = outcome;
+    this.progress = { ...this.progress, evaluatedStep: step, stop };
+    await this.emit({ type: 'evaluation', step, metrics, ...(report && { report }) });
+  }
+
+  /** Saves at intervals, and whenever an evaluation is the best so far. */
+  private async saveIfDue(): Promise<void> {
+    const { step, evaluatedStep } = this.progress;
+    const isBest = evaluatedStep === step && (this.evaluation?.improved ?? false);
+    const isDue = isMultiple(step, this.config.saveInterval);
+    if (step > 0 && (isDue || isBest)) await this.save(isBest);
+  }
+
+  /** Saves each step once, and again if it turns out to be the best. */
+  private async save(isBest = false): Promise<void> {
+    const { saveCheckpoint } = this.options;
+    const { step } = this.progress;
+    if (saveCheckpoint === undefined) return;
+    if (this.saved.step === step && (this.saved.isBest || !isBest)) return;
+    const folder = await saveCheckpoint((target) => this.writeState(target), { step, isBest });
+    this.saved = { step, isBest };
+    await this.emit({ type: 'checkpoint', step, folder, isBest });
+  }
+
+  private async writeState(folder: string): Promise<void> {
+    const { progress, metrics, averages, training } = this;
+    const state = {
+      ...progress,
+      metrics,
+      epoch: averages.state(),
+      config: training.identity(this.totalSteps),
+      training: await training.state.save(folder),
+    };
+    await writeAtomically(join(folder, 'state.json'), `${JSON.stringify(state, undefined, 2)}\n`);
+  }
+
+  /** Restores the state of a checkpoint. */
+  async resume(folder: string): Promise<void> {
+    const file = join(folder, 'state.json');
+    const state = stateSchema.safeParse(parseJsonObject(await readFile(file, 'utf8'), file));
+    if (!state.success) {
+      const [issue] = state.error.issues;
+      throw new Error(
+        `Cannot resume from ${file}: "${issue!.path.join('.')}" is not what this version writes (${issue!.message}); choose another checkpoint`,
+      );
+    }
+    const { metrics, epoch, config, training, ...progress } = state.data;
+    expectSameConfig(config, this.training.identity(this.totalSteps));
+    await this.training.state.load(folder, training);
+    this.averages.restore(epoch);
+    this.progress = progress;
+    this.saved = { step: progress.step, isBest: false };
+    this.metrics = Object.fromEntries(
+      Object.entries(metrics).map(([name, x]) => [name, x ?? Number.NaN]),
+    );
+  }
+
+  private async end(reason: StopReason, message: string): Promise<LoopResult> {
+    const { step } = this.progress;
+    await this.save();
+    await this.emit({ type: 'run-end', step, reason, message });
+    const { metrics, report } = this.evaluation ?? { metrics: undefined, report: undefined };
+    return { steps: step, reason, message, metrics: this.metrics, evaluation: metrics, report };
+  }
+
+  /** Saves the completed steps after an error, and says so. */
+  private async saveBeforeError(error: unknown): Promise<unknown> {
+    const { step } = this.progress;
+    // The original error matters more than a failure to save.
+    if (step > 0) await this.save().catch(() => undefined);
+    if (!(error instanceof NonFiniteError)) return error;
+    const saved = this.saved.step === step ? `; the state after step ${step} is saved` : '';
+    return new NonFiniteError(`Cannot complete step ${step + 1}: ${error.message}${saved}`);
+  }
+
+  /** The context of a step or evaluation.
+   *  @param shown the step number that progress events carry */
+  private context(shown: number): TrainStepContext {
+    const { signal } = this.options;
+    const onProgress = (phase: Phase, done: number, total: number) => {
+      // Progress is reported without waiting. An error in a listener ends the step.
+      this.emit({ type: 'phase', step: shown, phase, done, total }).catch((error: unknown) => {
+        this.listenerError ??= error;
+      });
+    };
+    return { step: this.progress.step, signal, onProgress };
+  }
+
+  private async emit(event: TrainEvent): Promise<void> {
+    await this.options.onEvent?.(event);
+  }
+}
+
+/** A step produced a number that is not finite. The models are as they were before it. */
+export class NonFiniteError extends Error {
+  override readonly name = 'NonFiniteError';
+}
+
+function isMultiple(step: number, interval: number): boolean {
+  return interval > 0 && step % interval === 0;
+}

@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { TrainingConfig } from '../config/training-config.ts';
+import type { PromptRecord } from '../data/index.ts';
+import { evaluationMetrics, readArrays, type Training, writeArrays } from '../loop/index.ts';
+import type { RoleOptimizer } from '../training/index.ts';
+import type { Components } from './components.ts';
+import type { Evaluator } from './evaluator.ts';
+import { ppoStep } from './ppo-step.ts';
+import { checkpointFolders, loadRoles, saveRoles } from './saved-roles.ts';
+import { stepRecords } from './step-records.ts';
+import { optimizerSteps } from './update-models.ts';
+
+export interface PPOTrainingOptions {
+  readonly training: TrainingConfig;
+  readonly prompts: readonly PromptRecord[];
+  /** Prompts to evaluate on; nothing is evaluated without them. */
+  readonly validation: readonly PromptRecord[];
+}
+
+const stateSchema = z.strictObject({
+  optimizerSteps: z.array(z.int().min(0)),
+  rewards: z.unknown(),
+  convergence: z.unknown(),
+});
+
+/** PPO as the training loop repeats it: a step over some prompts, evaluation, and all state. */
+export function ppoTraining(components: Components, options: PPOTrainingOptions): Training {
+  const { config, rewardComputer, modelTrainer } = components;
+  const { training, prompts, validation } = options;
+  const evaluator = components.makeEvaluator(training);
+  const initialRewards = rewardComputer.state();
+  return {
+    count: prompts.length,
+    identity: (totalSteps) => identityOf(components, options, totalSteps),
+    start: (totalSteps) => {
+      const responses = config.batchSize * config.samplesPerPrompt;
+      modelTrainer.start(totalSteps * optimizerSteps(config, responses));
+      rewardComputer.restore(initialRewards);
+    },
+    step: async (indices, context) => {
+      const batch = Array.from(indices, (i) => prompts[i]!);
+      const result = await ppoStep(components, batch, { ...context, log: training });
+      const { metrics, experience } = result;
+      const about = { step: context.step + 1, places: indices, components, training };
+      return { metrics, episodes: experience.sequences.length, ...stepRecords(result, about) };
+    },
+    evaluate: async ({ step, signal, onProgress }) => {
+      if (validation.length === 0) return undefined;
+      const report = await evaluator.evaluate(validation, {
+        ...{ step, signal, klCoef: rewardComputer.klCoef },
+        onProgress: ({ done, total }) => onProgress('evaluate', done, total),
+      });
+      const { stop: reason, message, performanceImproved } = report.convergence;
+      const stop = reason && { reason, message };
+      return { metrics: evaluationMetrics(report), report, improved: performanceImproved, stop };
+    },
+    state: {
+      save: (folder) => saveState(folder, components, evaluator),
+      load: (folder, saved) => loadState(folder, saved, { components, evaluator }),
+    },
+  };
+}
+
+/** What must be the same for a run to resume exactly. */
+function identityOf(
+  { config }: Components,
+  { training, prompts }: PPOTrainingOptions,
+  totalSteps: number,
+): Record<string, unknown> {
+  return {
+    ...config,
+    shuffle: training.shuffle,
+    promptCount: prompts.length,
+    ...(config.schedule !== 'constant' && { totalSteps }),
+  };
+}
+
+/** Writes adapters as PEFT folders and the moments of the optimisers. */
+async function saveState(folder: string, components: Components, evaluator: Evaluator) {
+  await saveRoles(components, checkpointFolders(folder));
+  const steps: number[] = [];
+  for (const [name, optimizer] of optimizersOf(components)) {
+    const { step, tensors } = optimizer.state();
+    steps.push(step);
+    await writeArrays(join(folder, name), tensors);
+  }
+  return {
+    optimizerSteps: steps,
+    rewards: components.rewardComputer.state(),
+    convergence: evaluator.convergence.state(),
+  };
+}
+
+async function loadState(
+  folder: string,
+  saved: unknown,
+  { components, evaluator }: { components: Components; evaluator: Evaluator },
+): Promise<void> {
+  const { optimizerSteps: steps, rewards, convergence } = stateSchema.parse(saved);
+  await loadRoles(components, checkpointFolders(folder));
+  for (const [k, [name, optimizer]] of optimizersOf(components).entries()) {
+    optimizer.restore({ step: steps[k]!, tensors: await readArrays(join(folder, name)) });
+  }
+  components.rewardComputer.restore(rewards);
+  evaluator.convergence.restore(convergence);
+}
+
+function optimizersOf({ modelTrainer }: Components): [string, RoleOptimizer][] {
+  const { policyOptimizer, valueOptimizer } = modelTrainer;
+  const policy: [string, RoleOptimizer] = ['policy-optimizer.safetensors', policyOptimizer];
+  return valueOptimizer === undefined
+    ? [policy]
+    : [policy, ['value-optimizer.safetensors', valueOptimizer]];
+}
