@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { chooseDataFiles, findMissingParts } from './dataset-files.ts';
-import { parseDatasetId } from './dataset-id.ts';
+import { parseDatasetId } from './resolve-dataset.ts';
 
 const choose = (names: readonly string[], split: string, folder = '') =>
   chooseDataFiles(names, { id: 'owner/name', revision: 'main', folder, split });

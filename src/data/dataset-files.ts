@@ -1,5 +1,5 @@
 import { extensionOf, extensions } from './data-formats.ts';
-import type { DatasetId } from './dataset-id.ts';
+import type { DatasetId } from './resolve-dataset.ts';
 
 /** Other words for the usual splits. */
 const splitWords: Readonly<Record<string, readonly string[]>> = {

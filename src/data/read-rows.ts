@@ -1,9 +1,8 @@
 import { statIfExists } from '../fs/index.ts';
 import { extensionOf, readFileRows } from './data-formats.ts';
 import { type DataFile, type DataRow, toRow } from './data-row.ts';
-import { parseDatasetId } from './dataset-id.ts';
 import { type FaultHandler, orFault, throwFault } from './line-fault.ts';
-import { type ResolveDatasetOptions, resolveDataset } from './resolve-dataset.ts';
+import { parseDatasetId, type ResolveDatasetOptions, resolveDataset } from './resolve-dataset.ts';
 
 /** Where rows come from: a file, a hub dataset, or values in memory. */
 export type RowSource = string | readonly (string | Readonly<Record<string, unknown>>)[];

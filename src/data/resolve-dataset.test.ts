@@ -138,7 +138,7 @@ describe('a hub dataset', () => {
   test('opens with a token of any form', async () => {
     hub.token = 'secret';
     await expect(collect('owner/tiny')).rejects.toThrow(
-      'Cannot download datasets/owner/tiny at revision "main": the hub asks for permission (401) and HF_TOKEN is not set',
+      'Cannot download datasets/owner/tiny at revision "main": access is denied (401) and HF_TOKEN is not set',
     );
     expect(await collect('owner/tiny', { token: 'secret' })).toEqual(trainRows);
   });
@@ -172,7 +172,7 @@ describe('a hub dataset', () => {
   test.each(['../../x.jsonl', 'a\\b.jsonl'])('cannot write to %s', async (name) => {
     hub.files = { [name]: Buffer.from('"x"') };
     await expect(collect('owner/tiny')).rejects.toThrow(
-      `must give names and hashes of files, got "${name}"`,
+      `must return names and hashes of files, got "${name}"`,
     );
   });
 });

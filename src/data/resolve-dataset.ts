@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import { downloadFiles } from '../base-setup/hub/download-files.ts';
 import {
   type HubOptions,
@@ -5,12 +7,11 @@ import {
   readHubSettings,
 } from '../base-setup/hub/hub-settings.ts';
 import { type DownloadProgress, HubError } from '../base-setup/hub/index.ts';
+import { RepoCache } from '../base-setup/hub/repo-cache.ts';
 import { pathExists } from '../fs/index.ts';
 import type { DataFile } from './data-row.ts';
-import { DatasetCache } from './dataset-cache.ts';
 import { DatasetClient } from './dataset-client.ts';
 import { chooseDataFiles, findMissingParts } from './dataset-files.ts';
-import type { DatasetId } from './dataset-id.ts';
 
 export interface ResolveDatasetOptions extends HubOptions {
   /** `train` by default. */
@@ -91,4 +92,44 @@ function toDataFiles(
     path: cache.filePath(commit, name),
     name: `${dataset.id}/${name}`,
   }));
+}
+
+/** One dataset in the cache. */
+export class DatasetCache extends RepoCache {
+  constructor(cacheDir: string, id: string) {
+    super(cacheDir, { kind: 'datasets', id });
+  }
+
+  filePath(commit: string, name: string): string {
+    return join(this.snapshotFolder(commit), name);
+  }
+
+  /** The files of a commit that are here. */
+  async listFiles(commit: string): Promise<string[]> {
+    const folder = this.snapshotFolder(commit);
+    if (!(await pathExists(folder))) return [];
+    const names = await readdir(folder, { recursive: true });
+    return names.map((name) => name.split(sep).join('/'));
+  }
+}
+
+/** A dataset on the hub, or a part of it. */
+export interface DatasetId {
+  /** `owner/name` */
+  readonly id: string;
+  /** Branch, tag or commit. */
+  readonly revision: string;
+  /** The only folder whose files count; empty for all. */
+  readonly folder: string;
+}
+
+const pattern = /^([\w-][\w.-]*\/[\w-][\w.-]*)(?:@([\w-][\w.-]*))?((?:\/[\w-][\w. -]*)*)$/;
+
+/** Reads `owner/name`, with a revision and a folder where wanted; undefined if it is no such id.
+ *  @example openai/gsm8k@main/socratic
+ *    →  { id: 'openai/gsm8k', revision: 'main', folder: 'socratic' } */
+export function parseDatasetId(text: string): DatasetId | undefined {
+  const [, id, revision = 'main', folder = ''] = pattern.exec(text) ?? [];
+  if (id === undefined || /--|\.\./.test(`${id}/${revision}`)) return undefined;
+  return { id, revision, folder: folder.slice(1) };
 }

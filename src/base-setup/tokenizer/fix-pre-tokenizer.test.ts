@@ -53,7 +53,7 @@ async function expectSame(json: object) {
 
 const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };
 
-test('byte-level tokenizers cut a text into the words of the native library', async () => {
+test('byte-level tokenizers split a text into the same words as the native library', async () => {
   const pre_tokenizer = { ...byteLevel, use_regex: true };
   await expectSame({ ...withMerges(read('tiny-smollm'), oddWords()), pre_tokenizer });
 });
@@ -76,7 +76,7 @@ test.each([
   ['always', false],
   ['always', true],
   ['never', true],
-])('sentencepiece puts a space %s, and splits words: %s', async (prepend_scheme, split) => {
+])('sentencepiece prepends a space: %s, and splits words: %s', async (prepend_scheme, split) => {
   const pre_tokenizer = { type: 'Metaspace', replacement: '▁', prepend_scheme, split };
   const json = withMerges(read('tiny-llama2'), [
     ['a', '▁', 'b'],

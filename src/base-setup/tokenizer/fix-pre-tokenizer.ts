@@ -9,19 +9,19 @@ export interface PreTokenizerConfig {
   readonly split?: boolean;
 }
 
-/** GPT-2's words. */
+/** GPT-2's pattern of words. */
 const words = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
 
-/** Rewrites what @huggingface/tokenizers reads otherwise than the native library, into parts that
- *  both read alike: digits are not only 0 to 9 (SmolLM2), U+0085 is a space and U+FEFF is none
- *  (GPT-2), and sentencepiece's words may be split. */
-export function mendPreTokenizer<T extends PreTokenizerConfig | null | undefined>(
+/** Rewrites the parts that @huggingface/tokenizers interprets differently from the native library:
+ *  digits are not only 0 to 9 (SmolLM2), U+0085 is a space and U+FEFF is not (GPT-2), and
+ *  sentencepiece's words may be split. */
+export function fixPreTokenizer<T extends PreTokenizerConfig | null | undefined>(
   config: T,
 ): T | PreTokenizerConfig {
   if (config == null) return config;
   const { type, pretokenizers = [], replacement = '▁' } = config;
   if (type === 'Sequence') {
-    return { ...config, pretokenizers: pretokenizers.map((one) => mendPreTokenizer(one)) };
+    return { ...config, pretokenizers: pretokenizers.map((one) => fixPreTokenizer(one)) };
   }
   if (type === 'Digits') return isolate(config.individual_digits ? '\\p{N}' : '\\p{N}+');
   // With a prefix space the library must see the whole text.
@@ -34,7 +34,7 @@ export function mendPreTokenizer<T extends PreTokenizerConfig | null | undefined
   return config;
 }
 
-/** Cuts a text around the matches of a pattern. */
+/** Splits a text around the matches of a pattern. */
 function isolate(Regex: string): PreTokenizerConfig {
   const split = { type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false };
   return split;

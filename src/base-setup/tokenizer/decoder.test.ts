@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DecoderConfig, makeDecoder } from './make-decoder.ts';
+import { type DecoderConfig, makeDecoder } from './decoder.ts';
 
 function decode(config: DecoderConfig | null, tokens: string[]): string {
   let text = '';
@@ -16,7 +16,7 @@ function decode(config: DecoderConfig | null, tokens: string[]): string {
   return text;
 }
 
-test('makeDecoder() reads Metaspace: no space in the first token unless none was prepended', () => {
+test('makeDecoder() decodes Metaspace without a space in the first token, unless none was prepended', () => {
   expect(decode({ type: 'Metaspace', replacement: '▁' }, ['▁a', '▁b'])).toBe('a b');
   const never = { type: 'Metaspace', replacement: '▁', prepend_scheme: 'never' };
   expect(decode(never, ['▁a', '▁b'])).toBe(' a b');
@@ -29,7 +29,7 @@ test('makeDecoder() strips each token before they are fused', () => {
   expect(decode(fused, [' ', ' ', '  a', ' b'])).toBe('  a b');
 });
 
-test('makeDecoder() joins tokens by spaces where there is no decoder', () => {
+test('makeDecoder() joins tokens with spaces if there is no decoder', () => {
   expect(decode(null, ['a', 'b'])).toBe('a b');
 });
 
@@ -37,8 +37,8 @@ test.each<DecoderConfig>([
   { type: 'WordPiece' },
   { type: 'Strip', content: ' ', start: 0, stop: 1 },
   { type: 'Replace', content: ' ' },
-])('makeDecoder() refuses what it cannot stream: $type', (config) => {
+])('makeDecoder() rejects what it cannot stream: $type', (config) => {
   expect(() => makeDecoder(config)).toThrow(
-    `its decoder must be made of ByteLevel, ByteFallback, Fuse, Metaspace, Replace and Strip (at the start), got ${JSON.stringify(config)}`,
+    `its decoder must consist of ByteLevel, ByteFallback, Fuse, Metaspace, Replace and Strip (at the start), got ${JSON.stringify(config)}`,
   );
 });

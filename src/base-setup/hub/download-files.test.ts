@@ -11,7 +11,7 @@ const setup = useHub();
 const blobs = () => readdirSync(join(setup.root, 'blobs'));
 
 describe('a broken connection', () => {
-  test('is taken up where it broke', async () => {
+  test('is resumed where it broke', async () => {
     setup.hub.faults.cutAfter = [30_000, 20_000];
     const seen: number[] = [];
     const onProgress = ({ receivedBytes }: DownloadProgress) => seen.push(receivedBytes);
@@ -23,7 +23,7 @@ describe('a broken connection', () => {
     expect(seen.slice(2)).toEqual(seen.slice(2).sort((a, b) => a - b));
   });
 
-  test('that stays broken is named, and the next call goes on', async () => {
+  test('that stays broken is reported, and the next call resumes', async () => {
     setup.hub.faults.cutAfter = [30_000, 0, 0, 0];
     expect(await messageOf(resolveModel(modelId))).toBe(
       'Cannot download model.safetensors of owner/tiny: the connection broke after 30000 of 100000 bytes; run again to continue from there',
@@ -38,42 +38,42 @@ describe('a broken connection', () => {
     expect(blobs()).toHaveLength(3);
   });
 
-  test('starts over where the host gives no ranges', async () => {
+  test('starts over if the host does not support ranges', async () => {
     setup.hub.faults.cutAfter = [30_000];
     setup.hub.faults.ignoreRange = true;
     const folder = await resolveModel(modelId);
     expect(await readWeights(folder)).toBe(weights);
   });
 
-  test('that falls silent is taken up', async () => {
+  test('that goes idle is resumed', async () => {
     setup.hub.faults.silentAfter = 30_000;
     expect(await readWeights(await resolveModel(modelId, { timeoutMs: 150 }))).toBe(weights);
     const starts = setup.hub.requests.flatMap((line) => /bytes=(\d+)-$/.exec(line)?.[1] ?? []);
     expect(starts).toEqual(['30000', '60000', '90000']);
   });
 
-  test('that stays silent is named', async () => {
+  test('that stays idle is reported', async () => {
     setup.hub.faults.silentAfter = 0;
     expect(await messageOf(resolveModel(modelId, { timeoutMs: 200 }))).toBe(
-      `Cannot download owner/tiny: ${setup.hub.url} must answer within 0.2 s, got nothing; check the connection, or pass offline: true to use a cached copy`,
+      `Cannot download owner/tiny: ${setup.hub.url} must answer within 0.2 s, got no answer; check the connection, or pass offline: true to use a cached copy`,
     );
   });
 });
 
-describe('what arrives', () => {
+describe('downloaded content', () => {
   test('is removed if its hash is wrong', async () => {
     setup.hub.faults.corrupt = true;
     const wanted = hashOf('.safetensors', weights);
     const got = hashOf('.safetensors', `!${weights.slice(1)}`);
     expect(await messageOf(resolveModel(modelId))).toBe(
-      `Cannot download model.safetensors of owner/tiny: its hash must be ${wanted}, got ${got}; the file was removed, run again to download it afresh`,
+      `Cannot download model.safetensors of owner/tiny: its hash must be ${wanted}, got ${got}; the file was removed; run again to download it`,
     );
     expect(blobs()).toHaveLength(2);
     setup.hub.faults.corrupt = false;
     expect(await readWeights(await resolveModel(modelId))).toBe(weights);
   });
 
-  test('must not go on after its end', async () => {
+  test('must not be longer than announced', async () => {
     setup.hub.faults.extra = 'more';
     expect(await messageOf(resolveModel(modelId))).toBe(
       'Cannot download model.safetensors: it must have 100000 bytes, got more; try again later',
@@ -81,7 +81,7 @@ describe('what arrives', () => {
     expect(existsSync(setup.weightsBlob)).toBe(false);
   });
 
-  test('must be a model in safetensors form', async () => {
+  test('must be a model in safetensors format', async () => {
     setup.hub.files = { 'config.json': '{}', 'pytorch_model.bin': 'z' };
     expect(await messageOf(resolveModel(modelId))).toBe(
       'Cannot download owner/tiny: it must have *.safetensors weights, got config.json, pytorch_model.bin',

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { Tokenizer as NativeTokenizer } from 'tokenizers';
 import { describe, expect, test } from 'vitest';
 import { tokenizerFolders } from '../../../test/fixtures/tokenizer/folders.ts';
-import { loadTokenizer } from './load-tokenizer.ts';
-import { StreamingDecoder } from './streaming-decoder.ts';
+import { loadTokenizer, StreamingDecoder } from './tokenizer.ts';
 
 /** What tokenizers treat in their own ways. */
 const snippets = [
