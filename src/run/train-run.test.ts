@@ -34,7 +34,7 @@ describe('trainRun() leaves nothing where it cannot begin:', () => {
     [
       'nowhere.jsonl',
       'reward.ts',
-      /nowhere.jsonl: it must be a file, .* got nothing of that name$/,
+      /nowhere.jsonl: it must be a file or .* got no such file$/,
     ],
     ['prompts.jsonl', 'nowhere.ts', /nowhere.ts: it must be a TypeScript or .* got nothing there$/],
     ['prompts.jsonl', 'prompts.jsonl', /^Cannot (use|load) .*prompts.jsonl: /],

@@ -117,8 +117,8 @@ describe('rewardRun()', () => {
     await expect(run('mixed', pairRows(), { ...scale, validationFile })).rejects.toThrow(
       'the rows to validate on must hold pairs as those to train on do, got ratings',
     );
-    await expect(run('unscaled', [rated])).rejects.toThrow('ratingMin and ratingMax must be given');
-    await expect(run('bad', [{ prompt: 'dog' }])).rejects.toThrow('at least one row must be good');
+    await expect(run('unscaled', [rated])).rejects.toThrow('ratingMin and ratingMax must be set');
+    await expect(run('bad', [{ prompt: 'dog' }])).rejects.toThrow('at least one row must be valid');
     await expect(run('half', [rated], { ratingMin: 1 })).rejects.toThrow(
       'Cannot use the reward config: ratingMax must be set together with ratingMin',
     );

@@ -1,5 +1,5 @@
-import { readFileRows } from '../../../data/data-formats.ts';
 import { type DataRow, kindOf, listColumns } from '../../../data/data-row.ts';
+import { readFileRows } from '../../../data/file-rows.ts';
 import { Refusal } from '../../server/http/refusal.ts';
 import { differentResponses, type ResponseGroup } from './make-tasks.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { readJsonLines } from '../../../data/json-rows.ts';
+import { readJsonLines } from '../../../data/file-rows.ts';
 import { locateRunFiles } from '../../../run/run-folder.ts';
 import { Refusal } from '../../server/http/refusal.ts';
 import type { StoredResponse } from '../queue-schema.ts';

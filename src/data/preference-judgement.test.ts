@@ -35,7 +35,7 @@ describe('loadPreferences() counts as bad', () => {
     [
       'equal-sides',
       { prompt: 'cat', completions: ['a', 'the', 'a'], best: 0 },
-      'completions that are compared must differ, got the same in places 0 and 2',
+      'completions that are compared must differ, got the same at indices 0 and 2',
     ],
     [
       'missing-column',
@@ -56,7 +56,7 @@ describe('loadPreferences() counts as bad', () => {
     [
       'wrong-type',
       { ...pair, chosen: [assistant('a')] },
-      '"rejected" must be a list of messages as "chosen", got string',
+      '"rejected" must be a list of messages like "chosen", got string',
     ],
     ['wrong-type', { ...pair, margin: 'much' }, '"margin" must be a number, got "much"'],
     [
@@ -77,7 +77,7 @@ describe('loadPreferences() counts as bad', () => {
     [
       'out-of-range',
       { ...choice, best: 2 },
-      '"best" must be the place of a completion, 0 to 1, got 2',
+      '"best" must be the index of a completion, 0 to 1, got 2',
     ],
     [
       'out-of-range',
@@ -87,12 +87,12 @@ describe('loadPreferences() counts as bad', () => {
     [
       'out-of-range',
       { ...choice, ranking: [0, 0] },
-      '"ranking" must list the places of all 2 completions from best to worst, 0 to 1, each once, got [0,0]',
+      '"ranking" must list the indices of all 2 completions from best to worst, 0 to 1, each once, got [0,0]',
     ],
     [
       'out-of-range',
       { ...choice, ranking: [0, 1, 1] },
-      '"ranking" must list the places of all 2 completions',
+      '"ranking" must list the indices of all 2 completions',
     ],
     [
       'out-of-range',
@@ -112,18 +112,18 @@ describe('loadPreferences() counts as bad', () => {
       'prompt and completion must have at most 2 tokens, got 4',
       { contextLength: 3, maxTokens: 2 },
     ],
-  ])('%s %j', async (reason, row, fault, options = {}) => {
+  ])('%s %j', async (reason, row, error, options = {}) => {
     await expect(load([row as Record<string, unknown>], options)).rejects.toThrow(
-      `Cannot use the rows: at least one row must be good, got 1 bad (1 ${reason}), of which the first says: Cannot read row 1: ${fault}`,
+      `Cannot use the rows: at least one row must be valid, got 1 invalid (1 ${reason}); the first error is: Cannot read row 1: ${error}`,
     );
   });
 
-  test('a system prompt without a chat, and ratings without a scale as an error of all', async () => {
+  test('a system prompt without a chat; ratings without a scale are an error', async () => {
     await expect(load([pair], { systemPrompt: 'a' })).rejects.toThrow(
-      'Cannot give row 1 a system prompt: it must be a chat, got plain text; set chat, or leave out systemPrompt',
+      'Cannot add a system prompt to row 1: it must be a chat, got plain text; set chat, or remove systemPrompt',
     );
     await expect(load([{ prompt: 'cat', completion: 'a', rating: 1 }])).rejects.toThrow(
-      'Cannot read the rating of row 1: ratingMin and ratingMax must be given, such as 1 and 5, got neither',
+      'Cannot read the rating of row 1: ratingMin and ratingMax must be set, such as 1 and 5, got neither',
     );
   });
 });
@@ -151,7 +151,7 @@ describe('the report', () => {
     return file;
   }
 
-  test('tells each bad row, and where it stands', async () => {
+  test('lists each bad row with its position', async () => {
     const file = writeMixed();
     const { train, report } = await load(file);
     expect(train.map(({ origin }) => origin)).toEqual([`${file} line 1`, `${file} line 8`]);
@@ -162,23 +162,23 @@ describe('the report', () => {
       reasons: { 'mixed-formats': 2, 'missing-column': 1, 'invalid-row': 2, 'invalid-utf8': 1 },
     });
     expect(report.examples.map(({ message }) => message.replaceAll(file, 'f'))).toEqual([
-      'Cannot read f line 2: it must hold pairs of texts with a prompt as f line 1, got pairs of texts without a prompt; put other rows in a file of their own',
+      'Cannot read f line 2: it must contain pairs of texts with a prompt like f line 1, got pairs of texts without a prompt; put different rows into separate files',
       'Cannot read f line 3: it must have "rejected", got "prompt", "chosen"',
       expect.stringMatching(/^Cannot read f line 4: it must be JSON \(/),
-      'Cannot read f line 5: it must hold pairs of texts with a prompt as f line 1, got choices; put other rows in a file of their own',
+      'Cannot read f line 5: it must contain pairs of texts with a prompt like f line 1, got choices; put different rows into separate files',
       'Cannot read f line 6: it must be an object or a string, got number',
       'Cannot read f line 7: it must be UTF-8, got other bytes; convert it first (0xe4 is byte 3 of the line)',
     ]);
   });
 
-  test('is not needed where bad rows fail', async () => {
+  test('is not created if bad rows fail', async () => {
     const file = writeMixed();
     await expect(load(file, { onBadRow: 'fail' })).rejects.toThrow(
-      `Cannot read ${file} line 2: it must hold pairs`,
+      `Cannot read ${file} line 2: it must contain pairs`,
     );
   });
 
-  test('tells the first three of each reason', async () => {
+  test('lists the first three rows per reason', async () => {
     const source = [pair, ...Array.from({ length: 9 }, () => ({ ...pair, rejected: ' a' }))];
     const { report } = await load(source);
     expect(report.reasons).toEqual({ 'equal-sides': 9 });
@@ -186,7 +186,7 @@ describe('the report', () => {
   });
 });
 
-test('a rating among pairs is of another format, whether or not it has a scale', async () => {
+test('a rating among pairs is a different format, with or without a scale', async () => {
   const rows = [pair, { prompt: 'cat', completion: ' a', rating: 4 }];
   const { report } = await load(rows);
   expect(report).toMatchObject({ kept: 1, bad: 1, reasons: { 'mixed-formats': 1 } });

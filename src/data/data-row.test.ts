@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { findInvalidUtf8, LineFault, orFault, throwFault } from './line-fault.ts';
+import { catchRowError, findInvalidUtf8, RowError, throwRowError } from './data-row.ts';
 import { readRows } from './read-rows.ts';
 
 describe('findInvalidUtf8()', () => {
@@ -21,7 +21,7 @@ describe('findInvalidUtf8()', () => {
     expect(findInvalidUtf8(Uint8Array.from(bytes))).toBe(at);
   });
 
-  test('finds 0xff behind any text', () => {
+  test('finds 0xff after any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.uint8Array(), (text, rest) => {
         const valid = Buffer.from(text);
@@ -31,23 +31,23 @@ describe('findInvalidUtf8()', () => {
   });
 });
 
-test('orFault() hands on what is wrong with a row, and nothing else', () => {
-  const fault = new LineFault('Cannot', { reason: 'too-long', origin: 'f line 1' });
-  const seen: LineFault[] = [];
+test('catchRowError() catches only a RowError', () => {
+  const error = new RowError('Cannot', { reason: 'too-long', origin: 'f line 1' });
+  const seen: RowError[] = [];
   const fail = (error: Error) => () => {
     throw error;
   };
-  expect(orFault(() => 5, throwFault)).toBe(5);
-  expect(orFault(fail(fault), (one) => seen.push(one))).toBeUndefined();
-  expect(seen).toEqual([fault]);
-  expect(() => orFault(fail(fault), throwFault)).toThrow(fault);
-  expect(() => orFault(fail(new Error('other')), () => {})).toThrow('other');
+  expect(catchRowError(() => 5, throwRowError)).toBe(5);
+  expect(catchRowError(fail(error), (one) => seen.push(one))).toBeUndefined();
+  expect(seen).toEqual([error]);
+  expect(() => catchRowError(fail(error), throwRowError)).toThrow(error);
+  expect(() => catchRowError(fail(new Error('other')), () => {})).toThrow('other');
 });
 
 describe('bytes that are not UTF-8', () => {
   const latin = Buffer.from('prompt,id\n"caf\xe9",1\n', 'latin1');
 
-  test('are told with their line where a file is read as a whole', async () => {
+  test('are reported with their line if a file is read as a whole', async () => {
     const path = join(makeTempFolder(), 'p.csv');
     writeFileSync(path, latin);
     await expect(readRows(path).next()).rejects.toThrow(
@@ -55,16 +55,16 @@ describe('bytes that are not UTF-8', () => {
     );
   });
 
-  test('cost one row where lines are read one by one', async () => {
+  test('cost only one row if lines are read one by one', async () => {
     const path = join(makeTempFolder(), 'p.txt');
     writeFileSync(path, Buffer.concat([latin, Buffer.from('caf\u00e9\n')]));
-    const faults: LineFault[] = [];
+    const errors: RowError[] = [];
     const texts: unknown[] = [];
-    for await (const { columns } of readRows(path, { onFault: (fault) => faults.push(fault) })) {
+    for await (const { columns } of readRows(path, { onRowError: (error) => errors.push(error) })) {
       texts.push(columns.text);
     }
     expect(texts).toEqual(['prompt,id', 'caf\u00e9']);
-    expect(faults.map(({ reason, origin }) => [reason, origin])).toEqual([
+    expect(errors.map(({ reason, origin }) => [reason, origin])).toEqual([
       ['invalid-utf8', `${path} line 2`],
     ]);
   });

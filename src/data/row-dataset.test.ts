@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitPrompts } from './prompt-split.ts';
+import { splitPrompts } from './row-dataset.ts';
 
 const toPrompts = (texts: readonly string[]) => texts.map((text, i) => ({ text, i }));
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `prompt ${i}`);
@@ -14,12 +14,12 @@ describe('splitPrompts()', () => {
     [1, 0.5, 0],
     [10, 0, 0],
     [10, 0.25, 3],
-  ])('of %i texts and a part of %f takes %i to validate', (count, fraction, wanted) => {
+  ])('of %i texts with fraction %f puts %i into validation', (count, fraction, expected) => {
     const { train, validation } = splitPrompts(toPrompts(numbered(count)), { fraction, seed: 1 });
-    expect([train.length, validation.length]).toEqual([count - wanted, wanted]);
+    expect([train.length, validation.length]).toEqual([count - expected, expected]);
   });
 
-  test('loses and leaks nothing, keeps the order, and takes the part of the different texts', () => {
+  test('loses and leaks nothing, keeps the order, and takes the fraction of distinct texts', () => {
     const texts = fc.array(fc.string({ maxLength: 2 }), { minLength: 1 });
     const fraction = fc.double({ min: 0, max: 0.99, noNaN: true });
     fc.assert(
@@ -33,14 +33,14 @@ describe('splitPrompts()', () => {
         const held = new Set(validation.map(({ text }) => text));
         expect(train.filter(({ text }) => held.has(text))).toEqual([]);
         const different = new Set(all).size;
-        const wanted = Math.min(Math.max(part * different, part > 0 ? 1 : 0), different - 1);
-        expect(Math.abs(held.size - wanted)).toBeLessThanOrEqual(0.5);
+        const expected = Math.min(Math.max(part * different, part > 0 ? 1 : 0), different - 1);
+        expect(Math.abs(held.size - expected)).toBeLessThanOrEqual(0.5);
         expect(train.length).toBeGreaterThan(0);
       }),
     );
   });
 
-  test('depends on seed and texts, not on their order', () => {
+  test('depends on seed and texts, not on the order', () => {
     const texts = numbered(100);
     const held = (order: readonly string[], seed: number) =>
       splitPrompts(toPrompts(order), { fraction: 0.2, seed })

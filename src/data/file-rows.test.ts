@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { readParquet } from './parquet-rows.ts';
+import { readParquet } from './file-rows.ts';
 
 /** A Zstandard frame (RFC 8878) with one raw block. */
 function storeAsZstd(bytes: Uint8Array): Uint8Array {
@@ -37,7 +37,7 @@ test.each(['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'BROTLI', 'ZSTD'] as const)(
   },
 );
 
-test('readParquet() gives lists of structs as messages', async () => {
+test('readParquet() returns lists of structs as messages', async () => {
   const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' } as const;
   const messages = [
     [

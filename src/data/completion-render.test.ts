@@ -4,13 +4,13 @@ import { tokenizerFolders } from '../../test/fixtures/tokenizer/folders.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { writeTinyTokenizer } from '../../test/helpers/tiny-tokenizer.ts';
 import { loadTokenizer } from '../base-setup/tokenizer/index.ts';
-import { encodeAfter, endWithEos } from './completion-tokens.ts';
+import { encodeAfter, endWithEos } from './completion-render.ts';
 
 const load = (name: string) =>
   loadTokenizer(tokenizerFolders.find((folder) => folder.name === name)!.folder);
 
 describe('encodeAfter()', () => {
-  test("does not take the start of a completion for the start of a text, where Llama's has a space", async () => {
+  test('does not treat a completion as the start of a text, where Llama adds a space', async () => {
     const tokenizer = await load('tiny-llama2');
     const alone = tokenizer.encode('the', { addSpecialTokens: false });
     const after = encodeAfter('a\n', 'the', { tokenizer });
@@ -37,7 +37,7 @@ describe('encodeAfter()', () => {
     },
   );
 
-  test('goes on as the whole text does where a word begins', async () => {
+  test('encodes like the whole text at the start of a word', async () => {
     const tokenizer = await load('tiny-llama3');
     const word = fc.stringMatching(/^[a-z]{1,8}$/);
     fc.assert(
