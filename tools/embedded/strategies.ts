@@ -29,7 +29,7 @@ export const references: readonly Strategy[] = [
   { name: 'mix', write: (post, random) => makeDemonstration(post, { random }), finished: true },
 ];
 
-const told = ({ facts }: Post) => facts.map((fact) => fact.told);
+const wording = ({ facts }: Post) => facts.map((fact) => fact.wording);
 const keySentences = ({ sentences, distractors }: Post) =>
   sentences.filter((sentence) => !distractors.includes(sentence));
 const good = (post: Post, random: RandomStream) => makeSummary(post, { kind: 'good', random });

@@ -1,4 +1,30 @@
-import { makePhrases, type Phrase } from './phrase.ts';
+/** What a phrase expresses. */
+export type PhraseType =
+  | 'relation'
+  | 'name'
+  | 'event'
+  | 'time'
+  | 'amount'
+  | 'duration'
+  | 'decision';
+
+/** Something that the world can mention, and the ways to say it; the first form identifies it. */
+export interface Phrase {
+  readonly type: PhraseType;
+  readonly forms: readonly string[];
+}
+
+/** A unique key of a phrase, which survives JSON.
+ *  @example { type: 'time', forms: ['last Monday', 'on Monday'] }  →  'time:last Monday' */
+export function keyOf({ type, forms }: Phrase): string {
+  return `${type}:${forms[0]}`;
+}
+
+/** Phrases of one type, each a line of forms separated by `|`.
+ *  @example makePhrases('event', ['yelled at me|shouted at me'])  →  one event with two forms */
+export function makePhrases(type: PhraseType, lines: readonly string[]): readonly Phrase[] {
+  return lines.map((line) => ({ type, forms: line.split('|') }));
+}
 
 export type Gender = 'female' | 'male';
 
