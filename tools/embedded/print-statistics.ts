@@ -63,7 +63,7 @@ function printDiversity(): void {
   console.log(`  words: ${new Set(words).size}, of ${entropy(words).toFixed(2)} bits each`);
   for (const [i, { kind }] of posts[0]!.facts.entries()) {
     const wording = posts.map(({ facts }) => facts[i]!.wording);
-    console.log(`  ${kind}: ${new Set(told).size}, ${entropy(told).toFixed(2)} bits`);
+    console.log(`  ${kind}: ${new Set(wording).size}, ${entropy(wording).toFixed(2)} bits`);
   }
 }
 
