@@ -1,5 +1,5 @@
 import { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
-import { loraOf } from '../../src/base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../../src/base-setup/lora/lora-config.ts';
 import { loadTokenizer, type Tokenizer } from '../../src/base-setup/tokenizer/index.ts';
 import { resolvePPOConfig } from '../../src/config/ppo-config.ts';
 import type { PromptRecord } from '../../src/data/index.ts';
@@ -19,7 +19,7 @@ export async function caseComponents(request: CaseRequest): Promise<PPOComponent
   });
   const base = qwen3Model(request.layers);
   const tokenizer = await endingTokenizer(request, base.architecture.config.vocab_size);
-  const adapter = LoraAdapter.create(loraOf(config), base.modules(), 'reward');
+  const adapter = LoraAdapter.create(toLoraConfig(config), base.modules(), 'reward');
   const head = randomHead(base.architecture.config.hidden_size);
   const rewardModel = new RewardModel({ base, tokenizer, adapter, head });
   const model = { base, tokenizer, folder: '' };

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { nearestName } from '../config/nearest-name.ts';
+import { nearestName } from '../config/parse-config.ts';
 import { version } from '../version.ts';
 import { addControl } from './control.ts';
 import { addDashboard } from './dashboard.ts';

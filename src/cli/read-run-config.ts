@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { loadConfigValues } from '../config/load-config-file.ts';
 import { ConfigError } from '../config/parse-config.ts';
-import { placePaths } from '../config/run-config.ts';
-import type { AnyRunConfig, RunKind } from '../config/run-kind.ts';
+import { type AnyRunConfig, type RunKind, resolvePaths } from '../config/run-config.ts';
 import { readConfigOf } from '../run/run-config-files.ts';
 import type { RunFlags } from './run-flags.ts';
 
@@ -36,8 +35,8 @@ async function readResumed<O extends object, C extends AnyRunConfig>(
     );
   }
   const config = await readConfigOf(folder, kind);
-  const began = placePaths({ ...config, output: resolve(folder) }, process.cwd());
-  const asked = placePaths(given.values, process.cwd());
+  const began = resolvePaths({ ...config, output: resolve(folder) }, process.cwd());
+  const asked = resolvePaths(given.values, process.cwd());
   for (const [key, value] of Object.entries(asked)) {
     const before = JSON.stringify(began[key as keyof C]);
     if (before === JSON.stringify(value)) continue;

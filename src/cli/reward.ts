@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import { rewardConfigShape } from '../config/stage-config.ts';
 import {
   rewardDataShape,
   rewardOutputShape,
   rewardRunConfigSchema,
-} from '../config/reward-run-config.ts';
-import { rewardConfigShape } from '../config/stage-config.ts';
+} from '../config/stage-run-config.ts';
 import { addRunFlags, type RunFlags, readRunFlags, runEnds } from './run-flags.ts';
 
 const about = `Train a reward model on what people prefer: pairs ("chosen", "rejected"), the best of several ("completions", "best"), rankings ("completions", "ranking") or ratings ("completion", "rating"). "proximal train --reward model:<run>" then takes its scores. Values come from a config file, and flags go over them.

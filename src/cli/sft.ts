@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { sftDataShape, sftOutputShape, sftRunConfigSchema } from '../config/sft-run-config.ts';
 import { sftConfigShape } from '../config/stage-config.ts';
+import { sftDataShape, sftOutputShape, sftRunConfigSchema } from '../config/stage-run-config.ts';
 import { addRunFlags, type RunFlags, readRunFlags, runEnds } from './run-flags.ts';
 
 const about = `Fine-tune a language model on texts: conversations ("messages"), prompts with completions ("prompt", "completion"), or whole texts ("text"). Only what is to be written is learned, not the prompts. Values come from a config file, and flags go over them.

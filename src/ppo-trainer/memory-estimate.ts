@@ -1,4 +1,4 @@
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { engineBytes } from '../generation/decode-weights.ts';
 import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
@@ -61,7 +61,7 @@ export class MemoryEstimator {
 
   constructor(architecture: Architecture, options: MemoryOptions) {
     const { config, rewardModels } = options;
-    const lora = loraOf(config);
+    const lora = toLoraConfig(config);
     const meter = (save: PPOConfig['saveActivations']) =>
       activationMeter(architecture, { lora, save });
     this.architecture = architecture;

@@ -1,5 +1,5 @@
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import {
@@ -16,7 +16,7 @@ export type RewardModelClass = new (options: RewardModelOptions) => RewardModel;
 
 /** A new adapter, which changes nothing yet. Each role has its own random numbers. */
 export function freshAdapter(config: PPOConfig, { base }: LoadedModel, role: string): LoraAdapter {
-  return LoraAdapter.create(loraOf(config), base.modules(), `${config.seed} ${role}`);
+  return LoraAdapter.create(toLoraConfig(config), base.modules(), `${config.seed} ${role}`);
 }
 
 /** The given reward model, or an untrained one with a random head. */

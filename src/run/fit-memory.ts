@@ -1,4 +1,5 @@
-import { parseRewardSpec, type RunConfig } from '../config/run-config.ts';
+import { parseRewardSpec } from '../config/reward-spec.ts';
+import { type RunConfig } from '../config/run-config.ts';
 import type { PromptDataset } from '../data/index.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { type MemoryEstimate, MemoryEstimator } from '../ppo-trainer/memory-estimate.ts';

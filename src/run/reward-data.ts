@@ -1,4 +1,4 @@
-import { type RewardRunConfig, rewardDataShape } from '../config/reward-run-config.ts';
+import { type RewardRunConfig, rewardDataShape } from '../config/stage-run-config.ts';
 import { loadPreferences, type PreferenceDataset, type PreferenceGroup } from '../data/index.ts';
 import type { LoadedModel } from '../models/index.ts';
 import type { PreferenceTexts, RatedText } from '../stages/index.ts';

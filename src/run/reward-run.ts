@@ -1,9 +1,9 @@
+import { rewardConfigShape } from '../config/stage-config.ts';
 import {
   type RewardRunConfig,
   type RewardRunConfigOptions,
   rewardKind,
-} from '../config/reward-run-config.ts';
-import { rewardConfigShape } from '../config/stage-config.ts';
+} from '../config/stage-run-config.ts';
 import type { LoadedModel, ScoreNormalization } from '../models/index.ts';
 import { RewardTrainer } from '../stages/index.ts';
 import {

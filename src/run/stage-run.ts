@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AnyRunConfig } from '../config/run-kind.ts';
+import type { AnyRunConfig } from '../config/run-config.ts';
 import type { RowReport } from '../data/index.ts';
 import { writeAtomically } from '../fs/index.ts';
 import type { LoopOptions, LoopResult, TrainEvent } from '../loop/index.ts';

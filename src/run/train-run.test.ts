@@ -31,11 +31,7 @@ describe('trainRun() leaves nothing where it cannot begin:', () => {
       'reward.ts',
       /prompts must have at most 34 tokens .* got 100 in the shortest of 1;/,
     ],
-    [
-      'nowhere.jsonl',
-      'reward.ts',
-      /nowhere.jsonl: it must be a file, .* got nothing of that name$/,
-    ],
+    ['nowhere.jsonl', 'reward.ts', /nowhere.jsonl: it must be a file or .* got no such file$/],
     ['prompts.jsonl', 'nowhere.ts', /nowhere.ts: it must be a TypeScript or .* got nothing there$/],
     ['prompts.jsonl', 'prompts.jsonl', /^Cannot (use|load) .*prompts.jsonl: /],
   ])('prompts %s, reward %s', async (prompts, reward, fault) => {

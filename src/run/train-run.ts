@@ -3,10 +3,10 @@ import { ppoConfigShape } from '../config/ppo-config.ts';
 import {
   type RunConfig,
   type RunConfigOptions,
+  type RunKind,
   resolveRunConfig,
   runConfigShape,
 } from '../config/run-config.ts';
-import type { RunKind } from '../config/run-kind.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
 import type { PromptDataset } from '../data/index.ts';
 import type { TrainEvent } from '../loop/events.ts';

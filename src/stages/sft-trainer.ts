@@ -1,5 +1,5 @@
 import { LoraAdapter, writeAdapter } from '../base-setup/index.ts';
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { type LoopOptions, type LoopResult, TrainLoop } from '../loop/index.ts';
@@ -81,7 +81,7 @@ export class SFTTrainer {
     const options = revision === undefined ? {} : { revision };
     const model = this.given ?? (await loadModel(modelName, options));
     if (!fullParameters) {
-      this.adapter = LoraAdapter.create(loraOf(this.config), model.base.modules(), seed);
+      this.adapter = LoraAdapter.create(toLoraConfig(this.config), model.base.modules(), seed);
     }
     return model;
   }

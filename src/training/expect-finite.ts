@@ -1,3 +1,4 @@
+import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
 import { lengthsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { compile, tensor } from '../engine/runtime/index.ts';
@@ -70,7 +71,7 @@ async function runChecked(
   const graph = (isScalar ? scalarGraph : logprobsGraph)(base.architecture);
   const head = await compile(graph, { checkNumerics: true });
   const inputs = isScalar
-    ? { 'score.weight': role.head }
+    ? { [scoreWeightName]: role.head }
     : {
         tokens: tensor(part.tokens, [part.tokens.length]),
         temperature: tensor(Float32Array.of(temperature), []),

@@ -21,7 +21,7 @@ export {
   rolloutMismatch,
 } from './policy-loss.ts';
 export { preferenceLoss, ratingLoss } from './preference-loss.ts';
-export { RoleOptimizer, SCORE_HEAD } from './role-optimizer.ts';
+export { RoleOptimizer } from './role-optimizer.ts';
 export { runScalar, scalarGradients } from './scalar-pass.ts';
 export {
   type GradientJob,

@@ -1,4 +1,5 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
@@ -6,7 +7,7 @@ import type { PolicyModel, ValueModel } from '../models/index.ts';
 import { expectFinite } from './expect-finite.ts';
 import { microBatches, type StepCache } from './micro-batches.ts';
 import { addSums, PolicyLoss, type PolicySums, policyMetrics } from './policy-loss.ts';
-import { RoleOptimizer, SCORE_HEAD } from './role-optimizer.ts';
+import { RoleOptimizer } from './role-optimizer.ts';
 import { LocalJobs, placeColumns, type StepCounts, type StepJobs } from './step-jobs.ts';
 import { ValueLoss, type ValueSums, valueMetrics } from './value-loss.ts';
 
@@ -63,7 +64,7 @@ export class ModelTrainer {
     this.valueOptimizer = new RoleOptimizer(
       [
         { parameters: arraysOf(value.adapter), learningRate: valueLearningRate, weightDecay },
-        { parameters: { [SCORE_HEAD]: value.head.data }, learningRate: valueLearningRate },
+        { parameters: { [scoreWeightName]: value.head.data }, learningRate: valueLearningRate },
       ],
       config,
     );

@@ -1,3 +1,4 @@
+import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
 import { grad, gradientName, type SaveList } from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
@@ -11,7 +12,6 @@ import {
   type Pass,
   type ScalarModel,
 } from '../models/index.ts';
-import { SCORE_HEAD } from './role-optimizer.ts';
 
 export interface ScalarPassOptions {
   /** The rows of the batch that count. */
@@ -53,16 +53,16 @@ export async function scalarGradients(
   const { base, head } = model;
   const graph = await base.compile('scalar gradients', () => {
     const scores = scalarGraph(base.architecture);
-    return grad(scores, { of: ['score'], wrt: ['x', 'score.weight'], save: 'none' }).backward;
+    return grad(scores, { of: ['score'], wrt: ['x', scoreWeightName], save: 'none' }).backward;
   });
   const outputs = await graph.run(
     base.headFeeds(graph, {
       x: hidden,
-      'score.weight': head,
+      [scoreWeightName]: head,
       [gradientName('score')]: tensor(dScores, [dScores.length]),
     }),
   );
-  accumulate({ [SCORE_HEAD]: outputs[gradientName('score.weight')]!.data as Float32Array });
+  accumulate({ [scoreWeightName]: outputs[gradientName(scoreWeightName)]!.data as Float32Array });
   const dRows = outputs[gradientName('x')] as Tensor<'float32'>;
   await backward(pass, scatterRows(dRows, rows, pass.hidden.shape[0]!), accumulate);
 }

@@ -2,7 +2,7 @@ import {
   type RewardRunConfig,
   type RewardRunConfigOptions,
   rewardKind,
-} from '../../config/reward-run-config.ts';
+} from '../../config/stage-run-config.ts';
 import { describeBadRows } from '../../run/describe-rows.ts';
 import { loadRunPreferences, type RewardSide, toSide } from '../../run/reward-data.ts';
 import { type RewardRunResult, rewardRun } from '../../run/reward-run.ts';

@@ -2,7 +2,7 @@ import {
   type SFTRunConfig,
   type SFTRunConfigOptions,
   sftKind,
-} from '../../config/sft-run-config.ts';
+} from '../../config/stage-run-config.ts';
 import { describeBadRows } from '../../run/describe-rows.ts';
 import { describeTruncated, loadRunCompletions, sftRun } from '../../run/sft-run.ts';
 import type { StageRunResult } from '../../run/stage-run.ts';

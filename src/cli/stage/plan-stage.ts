@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { loraOf } from '../../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../../base-setup/lora/lora-config.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
-import type { AnyRunConfig } from '../../config/run-kind.ts';
+import type { AnyRunConfig } from '../../config/run-config.ts';
 import type { StageConfig } from '../../config/stage-config.ts';
 import { PromptOrder } from '../../data/index.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
@@ -85,7 +85,7 @@ async function planCosts(
   const counts = countParameters(architecture);
   const { isFull, head } = role;
   const headSize = head === 'scalar' ? architecture.config.hidden_size : 0;
-  const adapter = countAdapter(architecture, loraOf(config)) + headSize;
+  const adapter = countAdapter(architecture, toLoraConfig(config)) + headSize;
   const trainable = isFull ? counts.total : adapter;
   const all = [...lengths.trainLengths, ...lengths.validationLengths];
   const longest = all.reduce((most, length) => Math.max(most, length), 0);

@@ -1,4 +1,4 @@
-import type { AnyRunConfig, RunKind } from '../../config/run-kind.ts';
+import type { AnyRunConfig, RunKind } from '../../config/run-config.ts';
 import { completeConfig } from '../../run/run-config-files.ts';
 import type { StageRunOptions, StageRunResult } from '../../run/stage-run.ts';
 import { withDashboard } from '../dashboard/with-dashboard.ts';

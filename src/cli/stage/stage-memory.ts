@@ -1,4 +1,4 @@
-import { loraOf } from '../../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../../base-setup/lora/lora-config.ts';
 import type { StageConfig } from '../../config/stage-config.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
 import { LOGITS_AT_ONCE } from '../../models/decoder/token-head.ts';
@@ -27,7 +27,7 @@ export function stageMemory(architecture: Architecture, options: StageMemoryOpti
   const batch = Math.min(fitting, config.batchSize);
   const keep = (save: StageConfig['saveActivations']) =>
     layerActivationBytes(architecture, {
-      lora: loraOf(config),
+      lora: toLoraConfig(config),
       save,
       tokens: { batch, length: longest },
     });

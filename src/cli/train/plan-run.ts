@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { loraOf } from '../../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../../base-setup/lora/lora-config.ts';
 import { loadTokenizer } from '../../base-setup/tokenizer/index.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { type PromptDataset, PromptOrder } from '../../data/index.ts';
@@ -72,7 +72,7 @@ async function planCosts(
   { architecture, dataset }: { architecture: Architecture; dataset: PromptDataset },
 ): Promise<Costs> {
   const counts = countParameters(architecture);
-  const policy = countAdapter(architecture, loraOf(config));
+  const policy = countAdapter(architecture, toLoraConfig(config));
   const hasValue = config.advantageEstimator === 'gae';
   const value = hasValue ? policy + architecture.config.hidden_size : 0;
   const course = planCourse(config, dataset);

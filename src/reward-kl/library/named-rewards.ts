@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type ConfigField, configFields } from '../../config/config-fields.ts';
-import { nearestName } from '../../config/nearest-name.ts';
-import { ConfigError } from '../../config/parse-config.ts';
+import { ConfigError, nearestName } from '../../config/parse-config.ts';
 import { messageOf } from '../reward-source.ts';
 import { numericAnswer, numericAnswerOptions, rouge, rougeOptions } from './answer.ts';
 import {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { z } from 'zod';
-import { readFileRows } from '../../../data/data-formats.ts';
+
 import { type DataRow, kindOf, listColumns } from '../../../data/data-row.ts';
-import { readJsonLines } from '../../../data/json-rows.ts';
+import { readFileRows, readJsonLines } from '../../../data/file-rows.ts';
 import { locateRunFiles } from '../../../run/run-folder.ts';
 import { RequestError } from '../../server/http/request-error.ts';
 import type { StoredResponse } from '../queue-schema.ts';
