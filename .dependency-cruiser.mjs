@@ -19,6 +19,7 @@ const rows = [
   { path: 'embedded', only: ['config', 'base-setup', 'engine/random'] },
   { path: 'ppo-trainer|stages' },
   { path: 'run' },
+  { path: 'demo' },
   { path: 'dashboard' },
   { path: 'index.ts' },
   { path: 'cli' },

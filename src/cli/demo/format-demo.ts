@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { readMetrics } from '../../run/demo/demo-report.ts';
-import { type DemoResult, KL_BOUND } from '../../run/demo/demo-run.ts';
-import type { GoldSample } from '../../run/demo/gold-evaluation.ts';
+import { readMetrics } from '../../demo/demo-report.ts';
+import { type DemoResult, KL_BOUND } from '../../demo/demo-run.ts';
+import type { GoldSample } from '../../demo/gold-evaluation.ts';
 import { formatTable } from '../inspect/format-table.ts';
 import { stripControls } from '../strip-controls.ts';
 import { bold, dim, type Output } from '../terminal.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { writeDemoReport } from '../../run/demo/demo-report.ts';
-import { type DemoStage, runDemo } from '../../run/demo/demo-run.ts';
+import { writeDemoReport } from '../../demo/demo-report.ts';
+import { type DemoStage, runDemo } from '../../demo/demo-run.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { StageView } from '../stage/stage-view.ts';
 import { bold } from '../terminal.ts';

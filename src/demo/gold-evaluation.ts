@@ -1,8 +1,8 @@
-import { goldScore, makeSplitPost } from '../../embedded/world/index.ts';
-import type { PolicyModel } from '../../models/index.ts';
-import { mean, standardDeviation } from '../../ppo-trainer/text-measures.ts';
+import { goldScore, makeSplitPost } from '../embedded/world/index.ts';
+import type { PolicyModel } from '../models/index.ts';
+import { mean, standardDeviation } from '../ppo-trainer/text-measures.ts';
 
-/** A summary and what the gold scorer gives it. */
+/** A summary and its gold score. */
 export interface GoldSample {
   readonly post: string;
   readonly summary: string;
@@ -16,7 +16,7 @@ export interface GoldOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One sampled summary of each of some held-out posts, scored by the gold scorer. */
+/** Samples one summary per held-out post and scores it with the gold scorer. */
 export async function scoreSummaries(
   policy: PolicyModel,
   { seed, count, maxNewTokens, signal }: GoldOptions,
@@ -35,11 +35,11 @@ export async function scoreSummaries(
   });
 }
 
-/** How two sets of summaries of the same posts compare. */
+/** Compares two sets of summaries of the same posts. */
 export interface GoldComparison {
   readonly before: number;
   readonly after: number;
-  /** Part of the posts whose later summary scores higher; a tie counts ½. */
+  /** Fraction of posts whose second summary scores higher; a tie counts ½. */
   readonly winRate: number;
   /** 95 % interval of the win rate. */
   readonly winLow: number;
@@ -49,7 +49,7 @@ export interface GoldComparison {
   readonly high: number;
 }
 
-/** Intervals are x̄ ± 1.96·s/√n over posts: of d = after − before, and of the wins 1, ½ or 0.
+/** Intervals are x̄ ± 1.96·s/√n over posts, for d = after − before and for wins of 1, ½ or 0.
  *  @example before [0, 0, 1], after [1, 1, 1]  →  d̄ = ⅔, s = 0.5774, interval 0.0133 … 1.3200;
  *  wins 1, 1, ½: mean ⅚, s = 0.2887, interval 0.5067 … 1.1600 */
 export function compareGold(

@@ -1,15 +1,15 @@
-import { loadPreferences } from '../../data/index.ts';
-import { embeddedPreferences } from '../../embedded/embedded-files.ts';
-import { makeSplitPost } from '../../embedded/world/index.ts';
-import type { TrainEvent } from '../../loop/events.ts';
-import type { LoadedModel } from '../../models/index.ts';
-import { PolicyModel } from '../../models/index.ts';
-import { RewardTrainer } from '../../stages/index.ts';
-import { lengthBaseline, toSide } from '../reward-data.ts';
+import { loadPreferences } from '../data/index.ts';
+import { embeddedPreferences } from '../embedded/embedded-files.ts';
+import { makeSplitPost } from '../embedded/world/index.ts';
+import type { TrainEvent } from '../loop/events.ts';
+import type { LoadedModel } from '../models/index.ts';
+import { PolicyModel } from '../models/index.ts';
+import { lengthBaseline, toSide } from '../run/reward-data.ts';
+import { RewardTrainer } from '../stages/index.ts';
 
 export interface DemoRewardOptions {
   readonly seed: number;
-  /** Where the reward model goes. */
+  /** Folder to save the reward model in. */
   readonly folder: string;
   readonly maxNewTokens: number;
   readonly short: boolean;
@@ -17,18 +17,18 @@ export interface DemoRewardOptions {
   readonly onEvent: (event: TrainEvent) => void | Promise<void>;
 }
 
-/** How the reward model does on pairs that it has not seen. */
+/** How well the reward model predicts held-out preferences. */
 export interface DemoReward {
   readonly pairs: number;
   readonly heldOut: number;
   readonly accuracy: number;
-  /** Accuracy of always preferring the shorter, or the longer, whichever the learned pairs prefer. */
+  /** Accuracy of always choosing the shorter text, or the longer one if that wins more training pairs. */
   readonly lengthAccuracy: number;
 }
 
 const REFERENCE_POSTS = 64;
 
-/** Trains a reward model on the embedded preferences and normalises it on the model's own samples. */
+/** Trains a reward model on the embedded preferences and normalises its scores on samples of the model. */
 export async function trainDemoReward(
   model: LoadedModel,
   { seed, folder, maxNewTokens, short, signal, onEvent }: DemoRewardOptions,
@@ -41,7 +41,7 @@ export async function trainDemoReward(
   const learned = toSide(train).pairs;
   const heldOut = toSide(validation).pairs.slice(0, short ? 16 : undefined);
   const trainer = new RewardTrainer(
-    { ...rewardConfig(seed), ...(short && { maxSteps: 2 }) },
+    { ...rewardConfig(seed), ...(short && { maxSteps: 2, batchSize: 4 }) },
     { model },
   );
   const { evaluation: numbers } = await trainer.train(learned, {
@@ -49,7 +49,9 @@ export async function trainDemoReward(
     signal,
     onEvent,
   });
-  await trainer.normalize(await sampleTexts(model, { seed, maxNewTokens }));
+  await trainer.normalize(
+    await sampleTexts(model, { seed, maxNewTokens, count: short ? 8 : REFERENCE_POSTS }),
+  );
   await trainer.saveModel(folder);
   return {
     pairs: learned.length,
@@ -73,13 +75,13 @@ function rewardConfig(seed: number) {
   };
 }
 
-/** Posts with summaries by the model itself. */
+/** Posts with summaries that the model itself generates. */
 async function sampleTexts(
   { base, tokenizer }: LoadedModel,
-  { seed, maxNewTokens }: { seed: number; maxNewTokens: number },
+  { seed, maxNewTokens, count }: { seed: number; maxNewTokens: number; count: number },
 ): Promise<Int32Array[]> {
   const policy = new PolicyModel({ base, tokenizer, batchSize: 32 });
-  const posts = Array.from({ length: REFERENCE_POSTS }, (_, number) =>
+  const posts = Array.from({ length: count }, (_, number) =>
     makeSplitPost('ppo', { seed, number }),
   );
   const texts = await policy.generate(

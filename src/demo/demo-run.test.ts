@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
-import { formatDemo } from '../../cli/demo/format-demo.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { formatDemo } from '../cli/demo/format-demo.ts';
 import { writeDemoReport } from './demo-report.ts';
 import { type DemoStage, runDemo } from './demo-run.ts';
 
-test('the whole road, shortened: reward model, PPO, gold scores, report', {
+test('runDemo() trains a reward model, runs PPO and compares gold scores (short)', {
   timeout: 120_000,
 }, async () => {
   const output = makeTempFolder();

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readAdapter } from '../../base-setup/index.ts';
-import type { RunConfigOptions } from '../../config/run-config.ts';
-import { embeddedFolder } from '../../embedded/embedded-files.ts';
-import { makeSplitPost, type Split } from '../../embedded/world/index.ts';
-import type { Performance } from '../../loop/evaluation-report.ts';
-import type { TrainEvent } from '../../loop/events.ts';
-import { type LoadedModel, loadModel, PolicyModel } from '../../models/index.ts';
-import { trainRun } from '../train-run.ts';
+import { readAdapter } from '../base-setup/index.ts';
+import type { RunConfigOptions } from '../config/run-config.ts';
+import { embeddedFolder } from '../embedded/embedded-files.ts';
+import { makeSplitPost, type Split } from '../embedded/world/index.ts';
+import type { Performance } from '../loop/evaluation-report.ts';
+import type { TrainEvent } from '../loop/events.ts';
+import { type LoadedModel, loadModel, PolicyModel } from '../models/index.ts';
+import { trainRun } from '../run/train-run.ts';
 import { type DemoReward, trainDemoReward } from './demo-reward.ts';
 import {
   compareGold,
@@ -23,20 +23,20 @@ export interface DemoOptions {
   readonly output: string;
   /** 0 by default. */
   readonly seed?: number | undefined;
-  /** β of PPO; the demo's own by default. */
+  /** β of PPO; 0.1 by default. */
   readonly klCoef?: number | undefined;
-  /** Fewer steps and posts, for a trial. */
+  /** Fewer steps and posts, to check that everything works. */
   readonly short?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onStage?: ((stage: DemoStage) => void) | undefined;
   readonly onEvent?: ((stage: DemoStage, event: TrainEvent) => void | Promise<void>) | undefined;
 }
 
-/** What came of the whole road. */
+/** What the demo measured. */
 export interface DemoResult {
   readonly reward: DemoReward;
   readonly gold: GoldComparison;
-  /** The reward model's own view, before and after. */
+  /** Validation by the reward model, before and after PPO. */
   readonly first: Performance;
   readonly last: Performance;
   readonly samples: readonly { before: GoldSample; after: GoldSample }[];
@@ -44,16 +44,16 @@ export interface DemoResult {
   readonly folder: string;
 }
 
-/** KL of a token, in nats, above which a policy has left its reference. */
+/** Highest KL per token, in nats, at which the policy still counts as close to its reference. */
 export const KL_BOUND = 0.5;
 
 const MAX_NEW_TOKENS = 48;
-/** Tokens of a summary. */
+/** Tokens in a typical summary. */
 const TYPICAL_LENGTH = 24;
 const GOLD_POSTS = 200;
 
-/** The whole road on the embedded model: a reward model from its preferences, PPO on it, and a look
- *  with the gold scorer, which training never sees. */
+/** Runs the whole pipeline on the embedded model: trains a reward model on preferences, runs PPO with
+ *  it, and scores the result with the gold scorer, which training never sees. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const { seed = 0, short = false, signal, onStage, onEvent } = options;
   const started = performance.now();
@@ -97,7 +97,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   };
 }
 
-/** Writes the prompts and gives the config of the PPO run. */
+/** Writes the prompts and returns the config of the PPO run. */
 function writeConfig(
   output: string,
   options: { seed: number; short: boolean; klCoef?: number | undefined },
@@ -114,16 +114,19 @@ function writeConfig(
   return {
     modelName: embeddedFolder,
     prompts: write('prompts.jsonl', 'ppo', { from: 0, count: 1600 }),
-    validationFile: write('validation.jsonl', 'validation', { from: GOLD_POSTS, count: 32 }),
+    validationFile: write('validation.jsonl', 'validation', {
+      from: GOLD_POSTS,
+      count: short ? 4 : 32,
+    }),
     reward: [`model:${join(output, 'reward-model')}`],
     output: join(output, 'ppo'),
     seed,
     klCoef,
     maxNewTokens: MAX_NEW_TOKENS,
-    batchSize: 32,
+    batchSize: short ? 4 : 32,
     rolloutBatchSize: 32,
     ppoEpochs: 2,
-    miniBatchSize: 16,
+    miniBatchSize: short ? 4 : 16,
     learningRate: 1e-3,
     valueLearningRate: 2e-3,
     missingEosPenalty: 1,
