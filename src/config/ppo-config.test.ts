@@ -45,6 +45,14 @@ describe('resolvePPOConfig()', () => {
     [{ klEstimator: 'k4' }, 'klEstimator must be k1, k2 or k3, got "k4"'],
     [{ miniBatchSize: 9 }, 'miniBatchSize must be at most batchSize × samplesPerPrompt (4), got 9'],
     [
+      { bufferCapacity: 3 },
+      'bufferCapacity must be at least batchSize × samplesPerPrompt (4), got 3',
+    ],
+    [
+      { bufferSampling: 'random' },
+      'bufferSampling must be shuffled, sequential, by-length or uniform, got "random"',
+    ],
+    [
       { miniBatchSize: 2, microBatchSize: 3 },
       'microBatchSize must be at most the responses of an optimiser step (2), got 3',
     ],

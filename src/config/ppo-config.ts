@@ -44,6 +44,17 @@ export const ppoConfigShape = {
   miniBatchSize: count
     .optional()
     .describe('Responses of one optimiser step; all of a step if not given'),
+  bufferCapacity: count
+    .optional()
+    .describe(
+      'Most responses in the experience buffer: if more than one step produces, the update also trains on the newest responses of earlier steps; default: the responses of one step',
+    ),
+  bufferSampling: z
+    .enum(['shuffled', 'sequential', 'by-length', 'uniform'])
+    .default('shuffled')
+    .describe(
+      'How a PPO epoch forms minibatches: each response once in random order, in stored order or grouped by length, or sampled with replacement (uniform)',
+    ),
   microBatchSize: count
     .optional()
     .describe('Responses that run together; as many as fit maxTokensAtOnce if not given'),
@@ -188,6 +199,10 @@ export function findPpoContradiction(config: PPOConfig): string | undefined {
   const responses = batchSize * samplesPerPrompt;
   if (miniBatchSize !== undefined && miniBatchSize > responses) {
     return `miniBatchSize must be at most batchSize × samplesPerPrompt (${responses}), got ${miniBatchSize}`;
+  }
+  const { bufferCapacity = responses } = config;
+  if (bufferCapacity < responses) {
+    return `bufferCapacity must be at least batchSize × samplesPerPrompt (${responses}), got ${bufferCapacity}`;
   }
   const largest = miniBatchSize ?? responses;
   if (microBatchSize !== undefined && microBatchSize > largest) {

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { isThere, RepoCache } from '../base-setup/hub/repo-cache.ts';
+import { RepoCache } from '../base-setup/hub/repo-cache.ts';
+import { pathExists } from '../fs/index.ts';
 
 /** One dataset in the cache. */
 export class DatasetCache extends RepoCache {
@@ -15,7 +16,7 @@ export class DatasetCache extends RepoCache {
   /** The files of a commit that are here. */
   async listFiles(commit: string): Promise<string[]> {
     const folder = this.snapshotFolder(commit);
-    if (!(await isThere(folder))) return [];
+    if (!(await pathExists(folder))) return [];
     const names = await readdir(folder, { recursive: true });
     return names.map((name) => name.split(sep).join('/'));
   }

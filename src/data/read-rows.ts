@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statIfExists } from '../fs/index.ts';
 import { extensionOf, readFileRows } from './data-formats.ts';
 import { type DataFile, type DataRow, toRow } from './data-row.ts';
 import { parseDatasetId } from './dataset-id.ts';
@@ -82,11 +82,7 @@ async function findFiles(
 }
 
 async function kindOfPath(path: string): Promise<'file' | 'folder' | 'nothing'> {
-  try {
-    return (await stat(path)).isDirectory() ? 'folder' : 'file';
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return 'nothing';
-    throw error;
-  }
+  const stats = await statIfExists(path);
+  if (stats === undefined) return 'nothing';
+  return stats.isDirectory() ? 'folder' : 'file';
 }

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { splitLines } from '../fs/index.ts';
 import type { DataFile } from './data-row.ts';
 import {
   type FaultHandler,
@@ -27,24 +28,13 @@ export async function* readLines(
   onFault: FaultHandler = throwFault,
 ): AsyncGenerator<TextLine> {
   let number = 0;
-  const toLines = (bytes: Uint8Array): TextLine[] => {
+  for await (const { bytes } of splitLines(readChunks(file))) {
     number++;
     const decoded = orFault(() => decodeLine(bytes, `${file.name} line ${number}`), onFault);
-    if (decoded === undefined) return [];
+    if (decoded === undefined) continue;
     const text = decoded.replace(/\r$/, '');
-    return [{ text: number === 1 ? withoutMark(text) : text, number }];
-  };
-  let open: Uint8Array[] = [];
-  for await (const chunk of readChunks(file)) {
-    let start = 0;
-    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
-      yield* toLines(Buffer.concat([...open, chunk.subarray(start, end)]));
-      open = [];
-      start = end + 1;
-    }
-    if (start < chunk.length) open.push(chunk.subarray(start));
+    yield { text: number === 1 ? withoutMark(text) : text, number };
   }
-  if (open.length > 0) yield* toLines(Buffer.concat(open));
 }
 
 /** A whole text file without its byte order mark. */

@@ -5,7 +5,7 @@ import {
   readHubSettings,
 } from '../base-setup/hub/hub-settings.ts';
 import { type DownloadProgress, HubError } from '../base-setup/hub/index.ts';
-import { isThere } from '../base-setup/hub/repo-cache.ts';
+import { pathExists } from '../fs/index.ts';
 import type { DataFile } from './data-row.ts';
 import { DatasetCache } from './dataset-cache.ts';
 import { DatasetClient } from './dataset-client.ts';
@@ -57,7 +57,7 @@ async function download({ dataset, ...wanted }: WantedSplit): Promise<DataFile[]
     files.map(({ name }) => name),
     dataset,
   );
-  const there = await Promise.all(names.map((name) => isThere(cache.filePath(commit, name))));
+  const there = await Promise.all(names.map((name) => pathExists(cache.filePath(commit, name))));
   const missing = names.filter((_, i) => !there[i]);
   await downloadFiles(
     files.filter(({ name }) => missing.includes(name)),

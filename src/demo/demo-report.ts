@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeAtomically } from '../base-setup/safetensors/atomic-file.ts';
+import { writeAtomically } from '../fs/index.ts';
 import type { DemoResult } from './demo-run.ts';
 import type { GoldSample } from './gold-evaluation.ts';
 

@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJsonObject } from '../base-setup/parse-json-object.ts';
-import { writeAtomically } from '../base-setup/safetensors/atomic-file.ts';
 import { PromptOrder } from '../data/index.ts';
+import { parseJsonObject, writeAtomically } from '../fs/index.ts';
 import { expectSameConfig, type SaveCheckpoint } from './checkpoint.ts';
 import { EpochAverages } from './epoch-averages.ts';
 import type { EvaluationReport } from './evaluation-report.ts';

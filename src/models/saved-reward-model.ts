@@ -2,9 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readAdapter, type Tokenizer, writeAdapter } from '../base-setup/index.ts';
-import { parseJsonObject } from '../base-setup/parse-json-object.ts';
-import { writeAtomically } from '../base-setup/safetensors/atomic-file.ts';
-import { statIfThere } from '../base-setup/safetensors/open-weights.ts';
+import { parseJsonObject, statIfExists, writeAtomically } from '../fs/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
 import { RewardModel, type ScoreNormalization } from './reward-model.ts';
 
@@ -50,7 +48,7 @@ export async function loadRewardModel(
 
 /** Models of others have none. */
 async function readNormalization(file: string): Promise<ScoreNormalization | undefined> {
-  if ((await statIfThere(file)) === undefined) return undefined;
+  if ((await statIfExists(file)) === undefined) return undefined;
   const { success, data } = normalizationSchema.safeParse(
     parseJsonObject(await readFile(file, 'utf8'), file),
   );

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { JsonlTail } from '../base-setup/jsonl-tail.ts';
+import { JsonlTail } from '../fs/index.ts';
 
 /** A response that a run wants people to score. */
 const humanRequestSchema = z.object({

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { appendLines } from '../base-setup/append-lines.ts';
+import { appendJsonLines } from '../fs/index.ts';
 import {
   type GrowingFile,
   type HumanScore,
@@ -73,7 +73,7 @@ export class LiveHumanSource implements RewardSource {
     await this.waitFor(ids, signal);
     const { fallback } = this.options;
     const scores = ids.map((id) => this.meanOf(id) ?? fallback!);
-    appendLines(this.files.requests, [{ closed: ids, time: new Date().toISOString() }]);
+    appendJsonLines(this.files.requests, [{ closed: ids, time: new Date().toISOString() }]);
     return scores;
   }
 
@@ -90,7 +90,7 @@ export class LiveHumanSource implements RewardSource {
     const fresh = requests.filter(({ id }) => !this.waiting.has(id));
     if (fresh.length === 0) return;
     mkdirSync(dirname(this.files.requests), { recursive: true });
-    appendLines(this.files.requests, fresh);
+    appendJsonLines(this.files.requests, fresh);
   }
 
   private async readRequests(): Promise<void> {

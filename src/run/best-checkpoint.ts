@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJsonObject } from '../base-setup/parse-json-object.ts';
+import { parseJsonObject } from '../fs/index.ts';
 import { locateRunFiles } from './run-folder.ts';
 
 const pointerSchema = z.object({ step: z.int(), folder: z.string() });

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { statIfThere } from '../base-setup/safetensors/open-weights.ts';
+import { statIfExists } from '../fs/index.ts';
 
 /** The file of a checkpoint that vouches for the others. */
 const manifestName = 'manifest.json';
@@ -30,7 +30,7 @@ export async function writeManifest(
   const paths = entries.filter((entry) => entry.isFile()).map((it) => join(it.parentPath, it.name));
   const files: Record<string, z.output<typeof fileFactsSchema>> = {};
   for (const path of paths.toSorted()) {
-    const size = (await statIfThere(path))!.size;
+    const size = (await statIfExists(path))!.size;
     files[relative(folder, path).split(sep).join('/')] = { size, sha256: await hashFile(path) };
   }
   const manifest: CheckpointManifest = { format: 1, step, isBest, files };
@@ -44,7 +44,7 @@ export async function readManifest(
   step: number,
 ): Promise<CheckpointManifest | string> {
   const path = join(folder, manifestName);
-  if ((await statIfThere(path)) === undefined) return `${manifestName} is missing`;
+  if ((await statIfExists(path)) === undefined) return `${manifestName} is missing`;
   const manifest = parseManifest(await readFile(path, 'utf8'));
   if (typeof manifest === 'string' || manifest.step === step) return manifest;
   return `${manifestName} must be of step ${step}, got ${manifest.step}`;
@@ -70,7 +70,7 @@ export async function findDamage(
 ): Promise<string | undefined> {
   for (const [name, { size, sha256 }] of Object.entries(files)) {
     const path = join(folder, name);
-    const stats = await statIfThere(path);
+    const stats = await statIfExists(path);
     if (stats === undefined) return `${name} is missing`;
     if (stats.size !== size) return `${name} must have ${size} bytes, got ${stats.size}`;
     if ((await hashFile(path)) !== sha256) {

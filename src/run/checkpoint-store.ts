@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../base-setup/safetensors/atomic-file.ts';
-import { statIfThere } from '../base-setup/safetensors/open-weights.ts';
+import { statIfExists, syncFolder, syncTree, writeAtomically } from '../fs/index.ts';
 import { findDamage, readManifest, writeManifest } from './checkpoint-manifest.ts';
 import { listStore, nameCheckpoint, nameReplaced, nameTemporary } from './checkpoint-names.ts';
-import { syncFolder, syncTree } from './sync-tree.ts';
 import { explainSystemError } from './system-error.ts';
 
 export interface CheckpointStoreOptions {
@@ -136,7 +134,7 @@ export class CheckpointStore {
     const path = join(this.folder, 'best.json');
     if (step === undefined) return rm(path, { force: true });
     const pointer = `${JSON.stringify({ step, folder: nameCheckpoint(step) })}\n`;
-    const isThere = (await statIfThere(path)) !== undefined;
+    const isThere = (await statIfExists(path)) !== undefined;
     if (!isThere || (await readFile(path, 'utf8')) !== pointer)
       await writeAtomically(path, pointer);
   }

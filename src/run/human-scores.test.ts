@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { appendLines } from '../base-setup/append-lines.ts';
+import { appendJsonLines } from '../fs/index.ts';
 import { appendHumanScore, readHumanRequests, readHumanScores } from './human-scores.ts';
 
 const time = '2026-01-01T00:00:00.000Z';
@@ -14,7 +14,7 @@ const at = (name: string) => join(run, 'human', name);
 beforeEach(() => {
   run = makeTempFolder();
   mkdirSync(join(run, 'human'));
-  appendLines(at('requests.jsonl'), [request('a'), request('b')]);
+  appendJsonLines(at('requests.jsonl'), [request('a'), request('b')]);
 });
 
 describe('readHumanRequests()', () => {
@@ -26,7 +26,11 @@ describe('readHumanRequests()', () => {
       { ...request('a'), isWaiting: true },
       { ...request('b'), isWaiting: true },
     ]);
-    appendLines(at('requests.jsonl'), [{ closed: ['a', 'b'], time }, request('b'), request('c')]);
+    appendJsonLines(at('requests.jsonl'), [
+      { closed: ['a', 'b'], time },
+      request('b'),
+      request('c'),
+    ]);
     const expected = [
       ['a', false],
       ['b', true],
@@ -63,7 +67,7 @@ describe('appendHumanScore()', () => {
     [{ request: 'z' }, 'Cannot score z: the run must wait for it, got one it never asked for'],
     [{ request: 'b' }, 'Cannot score b: the run must wait for it, got one whose scores it has'],
   ])('refuses %j and writes nothing', async (given, fault) => {
-    appendLines(at('requests.jsonl'), [{ closed: ['b'], time }]);
+    appendJsonLines(at('requests.jsonl'), [{ closed: ['b'], time }]);
     const score = { request: 'a', score: 1, labeller: 'Ada', ...given };
     await expect(appendHumanScore(run, score)).rejects.toThrow(fault);
     expect(await readHumanScores(run)).toEqual([]);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { appendLines } from '../base-setup/append-lines.ts';
+import { appendJsonLines } from '../fs/index.ts';
 import {
   type HumanRequest,
   type HumanScore,
@@ -61,7 +61,7 @@ export async function appendHumanScore(
   }
   const { scores } = locateHumanFiles(humanFolder(run));
   try {
-    appendLines(scores, [parsed.data]);
+    appendJsonLines(scores, [parsed.data]);
   } catch (error) {
     throw explainSystemError(error, { action: `write ${scores}`, next: 'score again' });
   }

@@ -1,7 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJsonObject } from '../base-setup/parse-json-object.ts';
-import { writeAtomically } from '../base-setup/safetensors/atomic-file.ts';
+import { parseJsonObject, writeAtomically } from '../fs/index.ts';
 import { version } from '../version.ts';
 import { CheckpointStore, type FoundCheckpoint } from './checkpoint-store.ts';
 import { cutJsonl } from './cut-jsonl.ts';

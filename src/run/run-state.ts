@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJsonObject } from '../base-setup/parse-json-object.ts';
+import { parseJsonObject } from '../fs/index.ts';
 import { stopReasons } from '../loop/records.ts';
 import { explainSystemError } from './system-error.ts';
 

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import { writeAtomically } from '../base-setup/safetensors/atomic-file.ts';
 import type { AnyRunConfig } from '../config/run-kind.ts';
 import type { RowReport } from '../data/index.ts';
-import type { TrainEvent } from '../loop/events.ts';
-import type { LoopOptions, LoopResult } from '../loop/index.ts';
+import { writeAtomically } from '../fs/index.ts';
+import type { LoopOptions, LoopResult, TrainEvent } from '../loop/index.ts';
 import type { LoadedModel } from '../models/index.ts';
 import { describeBadRows } from './describe-rows.ts';
 import { MetricSink } from './metric-sink.ts';

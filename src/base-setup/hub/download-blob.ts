@@ -4,9 +4,9 @@ import { mkdir, open, rename, rm, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
+import { statIfExists } from '../../fs/index.ts';
 import type { HubClient, HubFile } from './hub-client.ts';
 import { HubError } from './hub-error.ts';
-import { sizeIfThere } from './repo-cache.ts';
 
 export interface BlobDownload {
   readonly client: HubClient;
@@ -32,13 +32,13 @@ export async function downloadBlob(file: HubFile, download: BlobDownload): Promi
     await fetchMissing(file, { ...download, incomplete });
     await moveIntoPlace(file, { ...download, incomplete });
   } catch (error) {
-    if ((await sizeIfThere(path)) !== file.size) throw error;
+    if ((await statIfExists(path))?.size !== file.size) throw error;
     await rm(incomplete, { force: true });
   }
 }
 
 async function moveIntoPlace(file: HubFile, { path, id, incomplete }: Transfer): Promise<void> {
-  if ((await sizeIfThere(path)) === file.size) return rm(incomplete, { force: true });
+  if ((await statIfExists(path))?.size === file.size) return rm(incomplete, { force: true });
   const hash = await hashFile(incomplete, file);
   if (hash === file.hash) return rename(incomplete, path);
   await rm(incomplete);
@@ -55,7 +55,7 @@ async function fetchMissing(file: HubFile, transfer: Transfer): Promise<void> {
   let size = await prepare(incomplete, file.size);
   while (size < file.size) {
     const error = await fetchOnce(file, { ...transfer, start: size });
-    if ((await sizeIfThere(path)) === file.size) return;
+    if ((await statIfExists(path))?.size === file.size) return;
     const sizeNow = await prepare(incomplete, file.size);
     failures = sizeNow > size ? 0 : failures + 1;
     size = sizeNow;

@@ -1,7 +1,8 @@
+import { statIfExists } from '../../fs/index.ts';
 import { downloadBlob } from './download-blob.ts';
 import type { HubClient, HubFile } from './hub-client.ts';
 import type { HubSettings } from './hub-settings.ts';
-import { type RepoCache, sizeIfThere } from './repo-cache.ts';
+import type { RepoCache } from './repo-cache.ts';
 
 /** How far a download has come. */
 export interface DownloadProgress {
@@ -42,7 +43,7 @@ export async function downloadFiles(
         receivedBytesOfAll: bytesBefore + receivedBytes,
         totalBytesOfAll,
       });
-    if ((await sizeIfThere(path)) !== size) {
+    if ((await statIfExists(path))?.size !== size) {
       await downloadBlob(file, { client, id, commit, path, timeoutMs, onBytes });
     }
     await cache.linkBlob(hash, { commit, name });

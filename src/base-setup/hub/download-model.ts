@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { pathExists } from '../../fs/index.ts';
 import { type DownloadProgress, downloadFiles } from './download-files.ts';
 import { HubClient } from './hub-client.ts';
 import type { HubSettings } from './hub-settings.ts';
 import type { ModelCache } from './model-cache.ts';
 import { selectModelFiles } from './model-files.ts';
-import { isThere } from './repo-cache.ts';
 
 /** A model on the hub and its place in the cache. */
 export interface HubModel {
@@ -22,7 +22,7 @@ export async function downloadModel(model: HubModel): Promise<string> {
   const { commit, names } = await client.findCommit();
   const wanted = expectModel(selectModelFiles(names), { id, names });
   const folder = cache.snapshotFolder(commit);
-  const there = await Promise.all(wanted.map((name) => isThere(join(folder, name))));
+  const there = await Promise.all(wanted.map((name) => pathExists(join(folder, name))));
   const missing = wanted.filter((_, i) => !there[i]);
   if (missing.length > 0) {
     await downloadFiles(await client.listFiles(commit, missing), { ...model, client, commit });

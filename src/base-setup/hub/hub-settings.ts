@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { readTextIfExists } from '../../fs/index.ts';
 
 export interface HubOptions {
   /** Where models are cached; `HF_HUB_CACHE`, else `HF_HOME`/hub, else ~/.cache/huggingface/hub. */
@@ -44,17 +44,6 @@ export async function readHubSettings(options: HubOptions): Promise<HubSettings>
 }
 
 async function readSavedToken(home: string): Promise<string | undefined> {
-  const token = await readIfThere(process.env.HF_TOKEN_PATH || join(home, 'token'));
+  const token = await readTextIfExists(process.env.HF_TOKEN_PATH || join(home, 'token'));
   return token?.trim() || undefined;
-}
-
-/** A text file, if there is one. */
-export async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
-  }
 }

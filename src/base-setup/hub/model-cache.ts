@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere } from './hub-settings.ts';
+import { pathExists, readTextIfExists } from '../../fs/index.ts';
+
 import { indexName } from './model-files.ts';
-import { isThere, RepoCache } from './repo-cache.ts';
+import { RepoCache } from './repo-cache.ts';
 
 /** The files of one commit, as the cache has them. */
 export interface Snapshot {
@@ -22,7 +23,7 @@ export class ModelCache extends RepoCache {
     const commit = await this.findCommit(revision);
     if (commit === undefined) return undefined;
     const folder = this.snapshotFolder(commit);
-    return (await isThere(folder)) ? { folder, missing: await findMissing(folder) } : undefined;
+    return (await pathExists(folder)) ? { folder, missing: await findMissing(folder) } : undefined;
   }
 }
 
@@ -30,14 +31,14 @@ export class ModelCache extends RepoCache {
 async function findMissing(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   const wanted = ['config.json', ...(await weightNames(folder, names))];
-  const there = await Promise.all(wanted.map((name) => isThere(join(folder, name))));
+  const there = await Promise.all(wanted.map((name) => pathExists(join(folder, name))));
   return wanted.filter((_, i) => !there[i]);
 }
 
 async function weightNames(folder: string, names: readonly string[]): Promise<string[]> {
   const whole = names.filter((name) => name.endsWith('.safetensors'));
   if (names.includes('model.safetensors')) return ['model.safetensors'];
-  const index = await readIfThere(join(folder, indexName));
+  const index = await readTextIfExists(join(folder, indexName));
   if (index === undefined) return whole.length > 0 ? whole : ['model.safetensors'];
   const { weight_map = {} } = JSON.parse(index) as { weight_map?: Record<string, string> };
   return [...new Set(Object.values(weight_map))].sort();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { copyFile, mkdir, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { readIfThere } from './hub-settings.ts';
+import { readTextIfExists } from '../../fs/index.ts';
 import { isCommit } from './model-id.ts';
 
 /** One model or dataset in the cache that all of Hugging Face's clients share:
@@ -25,7 +25,7 @@ export class RepoCache {
   /** What a branch, tag or commit meant when it was last downloaded. */
   async findCommit(revision: string): Promise<string | undefined> {
     if (isCommit(revision)) return revision;
-    const commit = (await readIfThere(join(this.root, 'refs', revision)))?.trim();
+    const commit = (await readTextIfExists(join(this.root, 'refs', revision)))?.trim();
     return commit !== undefined && isCommit(commit) ? commit : undefined;
   }
 
@@ -51,20 +51,5 @@ export class RepoCache {
     const file = join(this.root, 'refs', revision);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, commit);
-  }
-}
-
-/** Whether a path leads to something, through links too. */
-export async function isThere(path: string): Promise<boolean> {
-  return (await sizeIfThere(path)) !== undefined;
-}
-
-export async function sizeIfThere(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
   }
 }

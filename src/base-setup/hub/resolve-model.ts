@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathExists } from '../../fs/index.ts';
 import type { DownloadProgress } from './download-files.ts';
 import { downloadModel, type HubModel } from './download-model.ts';
 import { HubError } from './hub-error.ts';
 import { type HubOptions, readHubSettings } from './hub-settings.ts';
 import { ModelCache, type Snapshot } from './model-cache.ts';
 import { checkModelId, checkRevision } from './model-id.ts';
-import { isThere } from './repo-cache.ts';
 
 export interface ResolveModelOptions extends HubOptions {
   /** Branch, tag or commit on the hub; `main` by default. */
@@ -24,7 +24,7 @@ export async function resolveModel(
   idOrPath: string,
   options: ResolveModelOptions = {},
 ): Promise<string> {
-  if (await isThere(idOrPath)) return checkFolder(idOrPath);
+  if (await pathExists(idOrPath)) return checkFolder(idOrPath);
   const { revision = 'main', onProgress } = options;
   checkModelId(idOrPath);
   checkRevision(revision);
@@ -44,7 +44,7 @@ export async function resolveModel(
 
 async function checkFolder(path: string): Promise<string> {
   const isFolder = (await stat(path)).isDirectory();
-  if (isFolder && (await isThere(join(path, 'config.json')))) return path;
+  if (isFolder && (await pathExists(join(path, 'config.json')))) return path;
   const got = isFolder ? 'a folder without it' : 'a file';
   throw new Error(
     `Cannot load a model from ${path}: it must be a folder with config.json, got ${got}`,

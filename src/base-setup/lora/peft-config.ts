@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJsonObject } from '../parse-json-object.ts';
-import { statIfThere } from '../safetensors/open-weights.ts';
+import { parseJsonObject, statIfExists } from '../../fs/index.ts';
 import type { LoraConfig } from './lora-config.ts';
 
 export const configFileName = 'adapter_config.json';
@@ -39,7 +38,7 @@ const plainInits: readonly unknown[] = [true, false, 'gaussian', 'orthogonal', '
 /** Reads and checks the `adapter_config.json` of a folder. */
 export async function readPeftConfig(folder: string): Promise<PeftConfig> {
   const file = join(folder, configFileName);
-  if ((await statIfThere(file)) === undefined) {
+  if ((await statIfExists(file)) === undefined) {
     throw new Error(
       `Cannot read the adapter ${folder}: it must have ${configFileName}, got none there`,
     );

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
+import { statIfExists } from '../../fs/index.ts';
 import { SafetensorsReader } from '../safetensors/index.ts';
-import { statIfThere } from '../safetensors/open-weights.ts';
 import { LoraAdapter, type ModuleShapes } from './lora-adapter.ts';
 import { namesModule } from './lora-config.ts';
 import { type PeftConfig, readPeftConfig } from './peft-config.ts';
@@ -41,8 +41,8 @@ export async function readAdapter(folder: string, modules: ModuleShapes): Promis
 
 async function findTensors(folder: string): Promise<string> {
   const file = join(folder, tensorFileName);
-  if ((await statIfThere(file)) !== undefined) return file;
-  const pickled = (await statIfThere(join(folder, 'adapter_model.bin'))) !== undefined;
+  if ((await statIfExists(file)) !== undefined) return file;
+  const pickled = (await statIfExists(join(folder, 'adapter_model.bin'))) !== undefined;
   throw new Error(
     `Cannot read the adapter ${folder}: it must have ${tensorFileName}, got ${pickled ? 'adapter_model.bin; save it again with a newer PEFT' : 'none there'}`,
   );

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Tensor } from '../../engine/runtime/index.ts';
-import { writeAtomically } from '../safetensors/atomic-file.ts';
+import { writeAtomically } from '../../fs/index.ts';
 import { writeSafetensors } from '../safetensors/index.ts';
 import type { LoraAdapter } from './lora-adapter.ts';
 import { namesModule } from './lora-config.ts';

@@ -1,6 +1,5 @@
-import type { Stats } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { statIfExists } from '../../fs/index.ts';
 import { type ByteSource, openByteSource } from './byte-source.ts';
 import { type Header, readHeader } from './header.ts';
 import { quote } from './quote.ts';
@@ -32,7 +31,7 @@ export async function openWeights(path: string): Promise<readonly Shard[]> {
 
 /** One file goes before shards, as in transformers. */
 async function findWeights(path: string): Promise<string> {
-  const stats = await statIfThere(path);
+  const stats = await statIfExists(path);
   if (stats === undefined) {
     throw new Error(
       `Cannot open ${path}: it must be a safetensors file or a folder with one, got nothing there`,
@@ -40,7 +39,7 @@ async function findWeights(path: string): Promise<string> {
   }
   if (!stats.isDirectory()) return path;
   for (const file of [join(path, singleFileName), join(path, indexFileName)]) {
-    if ((await statIfThere(file)) !== undefined) return file;
+    if ((await statIfExists(file)) !== undefined) return file;
   }
   throw new Error(
     `Cannot open ${path}: it must hold ${singleFileName} or ${indexFileName}, got neither`,
@@ -61,7 +60,7 @@ async function openShard(file: string): Promise<Shard> {
 async function openShards(index: string, shards: Shard[]): Promise<void> {
   for (const [name, tensors] of await readIndexFile(index)) {
     const file = join(dirname(index), name);
-    if ((await statIfThere(file)) === undefined) {
+    if ((await statIfExists(file)) === undefined) {
       throw new Error(
         `Cannot open ${index}: its shard ${quote(name)} must be in the same folder, got none there; download it again`,
       );
@@ -85,15 +84,5 @@ async function readIndexFile(file: string): Promise<ShardIndex> {
     return await readShardIndex(source);
   } finally {
     await source.close();
-  }
-}
-
-/** What lies at a path, if anything does. */
-export async function statIfThere(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
   }
 }

@@ -1,4 +1,4 @@
-import type { AtomicFile } from './atomic-file.ts';
+import type { AtomicFile } from '../../fs/index.ts';
 import { encodeBfloat16, encodeFloat16 } from './float16.ts';
 import { quote, showList } from './quote.ts';
 import type { Slot } from './write-plan.ts';

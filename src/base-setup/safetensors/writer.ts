@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { AtomicFile, writeAtomically } from './atomic-file.ts';
+import { AtomicFile, statIfExists, writeAtomically } from '../../fs/index.ts';
 import type { FloatDtype } from './dtypes.ts';
-import { indexFileName, singleFileName, statIfThere } from './open-weights.ts';
+import { indexFileName, singleFileName } from './open-weights.ts';
 import { planShardIndex, planShards } from './shard-plan.ts';
 import { type Destination, type TensorStream, writeStream } from './tensor-stream.ts';
 import { checkSpecs, planFile, type TensorSpec } from './write-plan.ts';
@@ -41,7 +41,7 @@ export async function writeShardedSafetensors(
   const shards = planShards(resolveSpecs(options), maxShardBytes);
   const index = shards.size > 1 ? planShardIndex(shards) : undefined;
   const single = join(folder, singleFileName);
-  if (index !== undefined && (await statIfThere(single)) !== undefined) {
+  if (index !== undefined && (await statIfExists(single)) !== undefined) {
     throw new Error(
       `Cannot write shards to ${folder}: it must hold no ${singleFileName}, which readers prefer to shards, got one; remove it`,
     );

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJsonObject } from '../parse-json-object.ts';
+import { parseJsonObject, readTextIfExists } from '../../fs/index.ts';
 import type { DecoderConfig } from './make-decoder.ts';
 import type { PreTokenizerConfig } from './mend-pre-tokenizer.ts';
 
@@ -80,20 +79,11 @@ export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles
     },
     model: (await read<TokenIds>('config.json')) ?? {},
     generation: (await read<TokenIds>('generation_config.json')) ?? {},
-    chatTemplate: await readText(join(folder, 'chat_template.jinja')),
+    chatTemplate: await readTextIfExists(join(folder, 'chat_template.jinja')),
   };
 }
 
 async function readJson<T>(file: string): Promise<T | undefined> {
-  const text = await readText(file);
+  const text = await readTextIfExists(file);
   return text === undefined ? undefined : (parseJsonObject(text, file) as T);
-}
-
-async function readText(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { statIfThere } from '../../base-setup/safetensors/open-weights.ts';
 import { startDashboard } from '../../dashboard/server/start-dashboard.ts';
+import { statIfExists } from '../../fs/index.ts';
 import { describeFailure } from '../failure.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { dim, showStatus } from '../terminal.ts';
@@ -47,7 +47,7 @@ export function tellError(error: unknown): void {
 }
 
 async function expectFolder(folder: string): Promise<void> {
-  const stats = await statIfThere(folder);
+  const stats = await statIfExists(folder);
   if (stats?.isDirectory()) return;
   const got = stats === undefined ? 'nothing there' : 'a file';
   throw new Error(`Cannot show ${folder}: it must be a folder with runs, got ${got}`);

@@ -1,4 +1,4 @@
-import { statIfThere } from '../../base-setup/safetensors/open-weights.ts';
+import { statIfExists } from '../../fs/index.ts';
 import { shorten } from '../train/shorten.ts';
 import { formatRuns } from './format-runs.ts';
 import { readRunRows } from './run-row.ts';
@@ -24,7 +24,7 @@ export async function listRuns(given: readonly string[], { json }: ListFlags): P
 }
 
 async function expectFolder(folder: string): Promise<void> {
-  const stats = await statIfThere(folder);
+  const stats = await statIfExists(folder);
   if (stats?.isDirectory()) return;
   const got = stats === undefined ? 'nothing there' : 'a file';
   throw new Error(

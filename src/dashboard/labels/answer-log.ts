@@ -1,5 +1,4 @@
-import { appendLines } from '../../base-setup/append-lines.ts';
-import { JsonlTail } from '../../base-setup/jsonl-tail.ts';
+import { appendJsonLines, JsonlTail } from '../../fs/index.ts';
 import { explainSystemError } from '../../run/system-error.ts';
 import type { LabelTaskKind } from '../api.ts';
 import { AnswerBook } from './answer-book.ts';
@@ -37,7 +36,7 @@ export class AnswerLog {
 
   append(row: AnswerRow): void {
     try {
-      appendLines(this.path, [row]);
+      appendJsonLines(this.path, [row]);
     } catch (error) {
       throw explainSystemError(error, { action: `write ${this.path}`, next: 'try again' });
     }

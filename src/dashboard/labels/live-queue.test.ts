@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
-import { appendLines } from '../../base-setup/append-lines.ts';
+import { appendJsonLines } from '../../fs/index.ts';
 import { locateHumanFiles } from '../../reward-kl/index.ts';
 import { humanFolder, readHumanScores } from '../../run/human-scores.ts';
 import { LabelStore } from './label-store.ts';
@@ -15,11 +15,11 @@ function makeWaitingRun() {
     return { id, step: 1, prompt: `prompt ${id}`, response: `response ${id}`, time };
   });
   mkdirSync(humanFolder(folder));
-  appendLines(requests, rows);
+  appendJsonLines(requests, rows);
   const run = { id: '0f', name: 'waiting', folder };
   const other = { id: '1e', name: 'other', folder: makeTempFolder() };
   const store = new LabelStore({ folder: makeTempFolder(), runs: async () => [run, other] });
-  const close = (...closed: string[]) => appendLines(requests, [{ closed, time }]);
+  const close = (...closed: string[]) => appendJsonLines(requests, [{ closed, time }]);
   return { store, folder, close };
 }
 

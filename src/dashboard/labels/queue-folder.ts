@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { syncFolder, syncTree } from '../../run/sync-tree.ts';
+import { syncFolder, syncTree } from '../../fs/index.ts';
 import { toJsonLines } from './export-rows.ts';
 import {
   type QueueHeader,

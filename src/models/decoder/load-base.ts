@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJsonObject } from '../../base-setup/parse-json-object.ts';
 import { SafetensorsReader } from '../../base-setup/safetensors/index.ts';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
+import { parseJsonObject } from '../../fs/index.ts';
 import { BaseModel } from './base-model.ts';
 import { type Architecture, readArchitecture } from './families/index.ts';
 import { weightShapes } from './weight-shapes.ts';

@@ -1,13 +1,12 @@
 import { mkdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LoraAdapter } from '../../base-setup/lora/lora-adapter.ts';
-import { writeAtomically } from '../../base-setup/safetensors/atomic-file.ts';
 import {
   type FloatDtype,
   type NamedTensor,
   writeShardedSafetensors,
 } from '../../base-setup/safetensors/index.ts';
-import { statIfThere } from '../../base-setup/safetensors/open-weights.ts';
+import { statIfExists, writeAtomically } from '../../fs/index.ts';
 import type { BaseModel } from './base-model.ts';
 import { type ConfigJson, makeConfigJson, makeGenerationJson } from './config-json.ts';
 import { mergedWeights } from './merge-adapter.ts';
@@ -85,7 +84,7 @@ async function copyFiles(source: string, folder: string): Promise<readonly strin
   const copied: string[] = [];
   for (const name of ['generation_config.json', ...tokenizerFiles]) {
     const file = join(source, name);
-    if ((await statIfThere(file)) === undefined) continue;
+    if ((await statIfExists(file)) === undefined) continue;
     await writeAtomically(join(folder, name), await readFile(file));
     copied.push(name);
   }

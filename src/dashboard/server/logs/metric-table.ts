@@ -1,4 +1,4 @@
-import type { LineSink } from '../../../base-setup/jsonl-tail.ts';
+import type { LineSink } from '../../../fs/index.ts';
 import type { MetricColumns } from '../../api.ts';
 import { type LogRecord, parseRecord } from './log-record.ts';
 import { cutIntoBuckets, type RowRange, thinColumn } from './thin-rows.ts';

@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
-import { JsonlTail, readBytes } from '../../../base-setup/jsonl-tail.ts';
-import { statIfThere } from '../../../base-setup/safetensors/open-weights.ts';
+import { JsonlTail, readBytes, statIfExists } from '../../../fs/index.ts';
 import { type LogRecord, parseRecord } from './log-record.ts';
 
 /** Every record of a log, in its order; none where there is no file. */
@@ -48,7 +47,7 @@ const LAST_BYTES = 1 << 16;
 
 /** The last records of a log, as many as a small part of it holds. */
 export async function readLastRecords(path: string): Promise<LogRecord[]> {
-  const stats = await statIfThere(path);
+  const stats = await statIfExists(path);
   if (stats === undefined) return [];
   const file = await open(path);
   try {

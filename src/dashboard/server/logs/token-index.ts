@@ -1,4 +1,4 @@
-import type { LineSink } from '../../../base-setup/jsonl-tail.ts';
+import type { LineSink } from '../../../fs/index.ts';
 import type { SampleRow } from '../../api.ts';
 import { parseRecord } from './log-record.ts';
 import type { LinePlace } from './read-records.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { statIfThere } from '../../../base-setup/safetensors/open-weights.ts';
+import { statIfExists } from '../../../fs/index.ts';
 import { stateName } from '../../../run/run-state.ts';
 
 /** A run's folder. */
@@ -30,7 +30,7 @@ export async function findRuns(folders: readonly string[]): Promise<FoundRun[]> 
 }
 
 async function findBelow(folder: string, levels: number): Promise<string[]> {
-  if ((await statIfThere(join(folder, stateName)).catch(passOver)) !== undefined) return [folder];
+  if ((await statIfExists(join(folder, stateName)).catch(passOver)) !== undefined) return [folder];
   if (levels === 0) return [];
   const entries = await readdir(folder, { withFileTypes: true }).catch(passOver);
   const below = [];

@@ -1,4 +1,4 @@
-import { statIfThere } from '../../../base-setup/safetensors/open-weights.ts';
+import { statIfExists } from '../../../fs/index.ts';
 import { readJson } from './read-state.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export class JsonFile {
 
   /** The object; undefined where there is no file, and empty where it holds something else. */
   async read(): Promise<JsonObject | undefined> {
-    const stats = await statIfThere(this.path);
+    const stats = await statIfExists(this.path);
     const seen = stats && `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
     if (seen === undefined || seen !== this.seen) this.object = await readJson(this.path);
     this.seen = seen;

@@ -1,4 +1,4 @@
-import type { LineSink } from '../../../base-setup/jsonl-tail.ts';
+import type { LineSink } from '../../../fs/index.ts';
 import type { MetricColumns } from '../../api.ts';
 import { type LogRecord, parseRecord } from '../logs/log-record.ts';
 import { MetricTable } from '../logs/metric-table.ts';

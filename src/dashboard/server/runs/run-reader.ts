@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { JsonlTail } from '../../../base-setup/jsonl-tail.ts';
+import { JsonlTail } from '../../../fs/index.ts';
 import { locateRunFiles, type RunPaths } from '../../../run/run-folder.ts';
 import { stateName } from '../../../run/run-state.ts';
 import type { DashboardEvent, RunSummary } from '../../api.ts';

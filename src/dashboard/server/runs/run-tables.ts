@@ -1,4 +1,4 @@
-import { JsonlTail } from '../../../base-setup/jsonl-tail.ts';
+import { JsonlTail } from '../../../fs/index.ts';
 import { locateRunFiles, type RunPaths } from '../../../run/run-folder.ts';
 import type {
   EvaluationRow,

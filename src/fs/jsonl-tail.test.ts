@@ -3,15 +3,18 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { parseRecord } from '../dashboard/server/logs/log-record.ts';
-import {
-  readLastRecords,
-  readRecords,
-  readRecordsAt,
-} from '../dashboard/server/logs/read-records.ts';
 import { JsonlTail } from './jsonl-tail.ts';
 
-/** A tail of a file that is not there yet, and what it has read. */
+function parseRecord(bytes: Buffer): { step: number } | undefined {
+  try {
+    const record = JSON.parse(bytes.toString()) as { step?: unknown } | null;
+    return typeof record?.step === 'number' ? (record as { step: number }) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A tail of a file that does not exist yet, and what it has read. */
 function openTail() {
   const path = join(makeTempFolder(), 'a.jsonl');
   const rows: unknown[] = [];
@@ -34,7 +37,7 @@ function openTail() {
 }
 
 describe('JsonlTail', () => {
-  test('empty lines are passed over, and count as lines', async () => {
+  test('skips empty lines but counts them as lines', async () => {
     const { path, rows, tail } = openTail();
     writeFileSync(path, '{"step":1}\n\n{"step":2}\n');
     expect(await tail.update()).toBe('grown');
@@ -42,7 +45,7 @@ describe('JsonlTail', () => {
     expect([tail.lines, tail.skipped]).toEqual([3, 0]);
   });
 
-  test('a torn last line waits for its rest', async () => {
+  test('waits for the rest of a partial last line', async () => {
     const { path, rows, offsets, tail } = openTail();
     expect(await tail.update()).toBe('same');
     writeFileSync(path, '{"step":1}\n{"st');
@@ -57,7 +60,7 @@ describe('JsonlTail', () => {
     expect(await tail.update()).toBe('same');
   });
 
-  test('any cutting of the bytes gives the same rows', async () => {
+  test('reads the same rows however the writes are split', async () => {
     const { path, rows, tail } = openTail();
     const texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 30 }), { maxLength: 6 });
     const cuts = fc.array(fc.nat(400), { maxLength: 5 });
@@ -80,7 +83,7 @@ describe('JsonlTail', () => {
     );
   });
 
-  test('lines longer than what is read at once come whole', async () => {
+  test('reads a line longer than one chunk', async () => {
     const { path, rows, tail } = openTail();
     const long = { step: 1, text: 'é'.repeat(1_300_000) };
     writeFileSync(path, `${JSON.stringify(long)}\n{"step":2}\n`);
@@ -88,7 +91,7 @@ describe('JsonlTail', () => {
     expect(rows).toEqual([long, { step: 2 }]);
   });
 
-  test('bad lines are passed over and counted', async () => {
+  test('skips and counts invalid lines', async () => {
     const { path, rows, tail } = openTail();
     writeFileSync(path, '{"step":1}\n{bad\n\n7\nnull\n{"step":"1"}\n{"step":2}\n');
     await tail.update();
@@ -96,7 +99,7 @@ describe('JsonlTail', () => {
     expect(tail.skipped).toBe(4);
   });
 
-  test('a file that was cut, replaced, rewritten or deleted is read anew', async () => {
+  test('starts over when the file is truncated, replaced, rewritten or deleted', async () => {
     const { path, rows, tail } = openTail();
     writeFileSync(path, '{"step":1}\n{"step":2}\n');
     await tail.update();
@@ -113,24 +116,5 @@ describe('JsonlTail', () => {
     rmSync(path);
     expect(await tail.update()).toBe('reset');
     expect(rows).toEqual([]);
-  });
-});
-
-describe('records of a log', () => {
-  test('are read whole, by their places, and from the end', async () => {
-    const path = join(makeTempFolder(), 'a.jsonl');
-    expect(await readRecords(path)).toEqual([]);
-    expect(await readLastRecords(path)).toEqual([]);
-    writeFileSync(path, '{"step":1}\n{"step":22}\n{"step":3');
-    expect(await readRecords(path)).toEqual([{ step: 1 }, { step: 22 }]);
-    expect(await readLastRecords(path)).toEqual([{ step: 1 }, { step: 22 }]);
-    const places = [
-      { offset: 11, size: 11 },
-      { offset: 50, size: 5 },
-    ];
-    expect(await readRecordsAt(path, places)).toEqual([{ step: 22 }, undefined]);
-    const filler = `${JSON.stringify({ step: 4, text: 'x'.repeat(70_000) })}\n`;
-    writeFileSync(path, `{"step":1}\n${filler}{"step":5}\n`);
-    expect(await readLastRecords(path)).toEqual([{ step: 5 }]);
   });
 });

@@ -3,23 +3,23 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { appendLines } from './append-lines.ts';
+import { appendJsonLines } from './jsonl.ts';
 
-const module = new URL('./append-lines.ts', import.meta.url).href;
+const module = new URL('./jsonl.ts', import.meta.url).href;
 
 /** A process that appends 200 lines, short and long ones. */
 function startWriter(path: string, name: string): Promise<number | null> {
-  const code = `import { appendLines } from ${JSON.stringify(module)};
+  const code = `import { appendJsonLines } from ${JSON.stringify(module)};
     for (let i = 0; i < 200; i++) {
-      appendLines(${JSON.stringify(path)}, [{ name: ${JSON.stringify(name)}, i, text: 'é'.repeat(40 * i) }]);
+      appendJsonLines(${JSON.stringify(path)}, [{ name: ${JSON.stringify(name)}, i, text: 'é'.repeat(40 * i) }]);
     }`;
   const args = ['--import', 'tsx', '--input-type=module', '--eval', code];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   return new Promise((resolve) => child.on('close', resolve));
 }
 
-describe('appendLines()', () => {
-  it('loses and mixes nothing of two processes that write at once', {
+describe('appendJsonLines()', () => {
+  it('keeps every line intact when two processes write at once', {
     timeout: 60_000,
   }, async () => {
     const path = join(makeTempFolder(), 'answers.jsonl');
@@ -36,10 +36,10 @@ describe('appendLines()', () => {
     }
   });
 
-  it('closes the half line that a crash left', () => {
+  it('ends a partial line left by a crash before it appends', () => {
     const path = join(makeTempFolder(), 'answers.jsonl');
     writeFileSync(path, '{"a":1}\n{"a":');
-    appendLines(path, [{ a: 2 }, { a: 3 }]);
+    appendJsonLines(path, [{ a: 2 }, { a: 3 }]);
     expect(readFileSync(path, 'utf8')).toBe('{"a":1}\n{"a":\n{"a":2}\n{"a":3}\n');
   });
 });

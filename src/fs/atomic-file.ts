@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** 1 GiB: a single system call writes at most 2 GiB. */
+const maxBytesPerWrite = 2 ** 30;
+
+/** A file that appears complete or not at all: it is written to a temporary file in the same folder
+ *  and then renamed. */
+export class AtomicFile {
+  private readonly path: string;
+  private readonly temporaryPath: string;
+  private readonly handle: FileHandle;
+
+  static async create(path: string): Promise<AtomicFile> {
+    const temporaryPath = `${path}.${randomUUID()}.tmp`;
+    return new AtomicFile(path, { temporaryPath, handle: await open(temporaryPath, 'wx') });
+  }
+
+  private constructor(
+    path: string,
+    { temporaryPath, handle }: { temporaryPath: string; handle: FileHandle },
+  ) {
+    this.path = path;
+    this.temporaryPath = temporaryPath;
+    this.handle = handle;
+  }
+
+  /** Writes all bytes of `view` at `position`. */
+  async write(view: ArrayBufferView, position: number): Promise<void> {
+    const { buffer, byteOffset, byteLength } = view;
+    for (let done = 0; done < byteLength; ) {
+      const length = Math.min(maxBytesPerWrite, byteLength - done);
+      const chunk = new Uint8Array(buffer, byteOffset + done, length);
+      done += (await this.handle.write(chunk, 0, length, position + done)).bytesWritten;
+    }
+  }
+
+  /** Flushes the bytes to disk and closes the file; call only `commit` or `discard` after this. */
+  async finish(): Promise<void> {
+    await this.handle.sync();
+    await this.handle.close();
+  }
+
+  /** Renames the finished file to its final path. */
+  async commit(): Promise<void> {
+    await rename(this.temporaryPath, this.path);
+    await syncFolder(dirname(this.path));
+  }
+
+  /** Removes the temporary file; does nothing after `commit`. */
+  async discard(): Promise<void> {
+    await this.handle.close();
+    await rm(this.temporaryPath, { force: true });
+  }
+}
+
+/** Writes a file that appears only once it is complete. */
+export async function writeAtomically(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await AtomicFile.create(path);
+  try {
+    await file.write(Buffer.from(content), 0);
+    await file.finish();
+    await file.commit();
+  } finally {
+    await file.discard();
+  }
+}
+
+/** Flushes a folder and everything in it to disk: files first, then the directory entries. */
+export async function syncTree(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await syncTree(path);
+    // Windows only flushes files that are open for writing.
+    else await syncPath(path, process.platform === 'win32' ? 'r+' : 'r');
+  }
+  await syncFolder(folder);
+}
+
+/** Flushes a folder's entries to disk, such as after a rename. Windows neither offers nor needs it. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform !== 'win32') await syncPath(folder, 'r');
+}
+
+async function syncPath(path: string, flags: 'r' | 'r+'): Promise<void> {
+  const handle = await open(path, flags);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,30 @@
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+
+/** Appends records to a JSON Lines file and flushes them to disk. All records go into a single write,
+ *  so lines from several processes never mix. If the file ends in a partial line (after a crash, or
+ *  because another process is writing), a line feed is added first; readers skip partial and empty
+ *  lines. */
+export function appendJsonLines(path: string, records: readonly object[]): void {
+  const descriptor = openSync(path, 'a+');
+  try {
+    const start = endsWithLineFeed(descriptor) ? '' : '\n';
+    const lines = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+    const bytes = Buffer.from(start + lines);
+    const written = writeSync(descriptor, bytes);
+    // Writing the rest is not an option: another process may have appended after the first part.
+    if (written < bytes.length) {
+      throw new Error(
+        `Cannot write ${path}: all ${bytes.length} bytes must fit on the disk, wrote ${written}; free space and try again`,
+      );
+    }
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function endsWithLineFeed(descriptor: number): boolean {
+  const { size } = fstatSync(descriptor);
+  const last = Buffer.alloc(1);
+  return size === 0 || readSync(descriptor, last, 0, 1, size - 1) === 0 || last[0] === 10;
+}

@@ -1,0 +1,76 @@
+import type { Stats } from 'node:fs';
+import { type FileHandle, readFile, stat } from 'node:fs/promises';
+
+/** The stats of the file or folder at `path`, or undefined if there is none. */
+export function statIfExists(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(ignoreMissing);
+}
+
+/** Whether there is a file or folder at `path`; a broken link counts as missing. */
+export async function pathExists(path: string): Promise<boolean> {
+  return (await statIfExists(path)) !== undefined;
+}
+
+/** The text of the file at `path`, or undefined if there is none. */
+export function readTextIfExists(path: string): Promise<string | undefined> {
+  return readFile(path, 'utf8').catch(ignoreMissing);
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+}
+
+/** The bytes `from` to `to` of an open file; fewer if the file ends earlier. */
+export async function readBytes(
+  file: FileHandle,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Buffer> {
+  const bytes = Buffer.alloc(to - from);
+  let done = 0;
+  while (done < bytes.length) {
+    const { bytesRead } = await file.read(bytes, done, bytes.length - done, from + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return bytes.subarray(0, done);
+}
+
+/** A line without its line feed. */
+export interface Line {
+  readonly bytes: Buffer;
+  /** False only for a last line without a line feed. */
+  readonly isComplete: boolean;
+}
+
+const lineFeed = 10;
+
+/** Splits a stream of bytes at line feeds only; other line separators of Unicode stay in the line. */
+export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let rest: Buffer[] = [];
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
+      yield { bytes: Buffer.concat([...rest, chunk.subarray(start, end)]), isComplete: true };
+      rest = [];
+      start = end + 1;
+    }
+    if (start < chunk.length) rest.push(chunk.subarray(start));
+  }
+  if (rest.length > 0) yield { bytes: Buffer.concat(rest), isComplete: false };
+}
+
+/** Parses a JSON object; errors name the file that the text came from. */
+export function parseJsonObject(text: string, file: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const { message } = cause as SyntaxError;
+    throw new SyntaxError(`Cannot read ${file}: it must be JSON (${message})`, { cause });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  const got = Array.isArray(value) ? 'an array' : JSON.stringify(value);
+  throw new TypeError(`Cannot read ${file}: it must be an object, got ${got}`);
+}
