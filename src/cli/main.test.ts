@@ -15,7 +15,7 @@ describe('proximal', { timeout: 30_000 }, () => {
   });
 
   test.each([
-    [['fly'], 'Unknown command "fly": run "proximal --help" for what exists\n'],
+    [['fly'], 'Unknown command "fly": run "proximal --help" to see all commands\n'],
     [['genrate'], 'Unknown command "genrate": did you mean "generate"?\n'],
     [['--fly'], "error: unknown option '--fly'\n"],
     [
@@ -25,7 +25,7 @@ describe('proximal', { timeout: 30_000 }, () => {
     [['inspect'], "error: required option '--model <model>' not specified\n"],
     [
       ['generate', '--model', 'x'],
-      'Cannot generate: --prompt or --prompt-file must be given, got neither\n',
+      'Cannot generate: pass --prompt or --prompt-file, got neither\n',
     ],
     [
       ['generate', '--model', 'x', '--prompt', 'y', '--top-p', '1.5'],

@@ -1,8 +1,8 @@
 /** What server and page of the dashboard tell each other. Only types: the page is built from them too. */
 
 import type { TokenRecord } from '../loop/records.ts';
+import type { LogRow } from '../run/log-files.ts';
 import type { RunCommand } from '../run/run-control.ts';
-import type { LogRow } from '../run/run-log.ts';
 import type { RunState } from '../run/run-state.ts';
 
 export type { LogRow };

@@ -4,7 +4,7 @@ import { makeSplitPost } from '../embedded/world/index.ts';
 import type { TrainEvent } from '../loop/events.ts';
 import type { LoadedModel } from '../models/index.ts';
 import { PolicyModel } from '../models/index.ts';
-import { lengthBaseline, toSide } from '../run/reward-data.ts';
+import { lengthBaseline, toTexts } from '../run/reward-run.ts';
 import { RewardTrainer } from '../stages/index.ts';
 
 export interface DemoRewardOptions {
@@ -38,8 +38,8 @@ export async function trainDemoReward(
     validationFraction: 0.15,
     seed,
   });
-  const learned = toSide(train).pairs;
-  const heldOut = toSide(validation).pairs.slice(0, short ? 16 : undefined);
+  const learned = toTexts(train).pairs;
+  const heldOut = toTexts(validation).pairs.slice(0, short ? 16 : undefined);
   const trainer = new RewardTrainer(
     { ...rewardConfig(seed), ...(short && { maxSteps: 2, batchSize: 4 }) },
     { model },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { formatDemo } from '../cli/demo/format-demo.ts';
+import { formatDemo } from '../cli/demo.ts';
 import { writeDemoReport } from './demo-report.ts';
 import { type DemoStage, runDemo } from './demo-run.ts';
 

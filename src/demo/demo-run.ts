@@ -89,8 +89,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   return {
     reward,
     gold: compareGold(before, after),
-    first: first.performance,
-    last: last.performance,
+    first: first.report!.performance,
+    last: last.report!.performance,
     samples: before.slice(0, 3).map((sample, i) => ({ before: sample, after: after[i]! })),
     seconds: (performance.now() - started) / 1000,
     folder: output,

@@ -28,10 +28,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('proximal init', () => {
-  test('writes a folder with config, weights and tokenizer, and says so', () => {
+  test('writes a folder with config, weights and tokenizer', () => {
     expect(init).toEqual({
       status: 0,
-      stdout: `Wrote a fresh qwen3 model to ${model}: 27.2 k parameters, 109 kB\n`,
+      stdout: `Created a qwen3 model with random weights in ${model}: 27.2 k parameters, 109 kB\n`,
       stderr: '',
     });
     expect(readdirSync(model).sort()).toEqual([
@@ -43,14 +43,14 @@ describe('proximal init', () => {
     ]);
   });
 
-  test("takes the vocabulary's size and the special tokens from the tokenizer", () => {
+  test('takes the vocabulary size and the special tokens from the tokenizer', () => {
     const ids = { eos_token_id: 1, pad_token_id: 0 };
     const config = { model_type: 'qwen3', vocab_size: 11, bos_token_id: null, ...ids };
     expect(readJson('config.json')).toMatchObject(config);
     expect(readJson('generation_config.json')).toEqual({ _from_model_config: true, ...ids });
   });
 
-  test('refuses a folder that is not empty', async () => {
+  test('rejects a folder that is not empty', async () => {
     expect(await runCli(...initArgs)).toEqual({
       status: 1,
       stdout: '',
@@ -58,7 +58,7 @@ describe('proximal init', () => {
     });
   });
 
-  test('refuses a vocabulary that is smaller than the tokenizer', async () => {
+  test('rejects a vocabulary that is smaller than the tokenizer', async () => {
     expect(await runCli(...initArgs, '--force', '--vocab-size', '10')).toEqual({
       status: 2,
       stdout: '',
@@ -87,11 +87,11 @@ describe('proximal inspect', () => {
 
   test('prints tables for people', async () => {
     const { stdout } = await runCli('inspect', '--model', model);
-    expect(stdout).toContain('  heads        4, 8 wide\n');
+    expect(stdout).toContain('  heads        4, size 8\n');
     expect(stdout).toContain('  model.safetensors  109 kB  F32\n');
   });
 
-  test('says in one line that a model is not there, with exit code 1', async () => {
+  test('reports a missing model in one line with exit code 1', async () => {
     expect(await runCli('inspect', '--model', './nothing')).toEqual({
       status: 1,
       stdout: '',
@@ -102,7 +102,7 @@ describe('proximal inspect', () => {
 });
 
 describe('proximal generate', () => {
-  test('--json gives one line for each text; the same seed gives the same texts', async () => {
+  test('--json prints one line per text; the same seed gives the same texts', async () => {
     const args = ['--prompt', 'the cat', '--prompt', 'a dog', '--num-return-sequences', '2'];
     const options = [...args, '--max-new-tokens', '6', '--json', '--seed'];
     const [first, same, other] = await Promise.all(
@@ -138,13 +138,13 @@ describe('proximal generate', () => {
     expect(plain.stderr).toMatch(/^4 tokens, [\d.]+ tokens\/s\n$/);
   });
 
-  test('--chat lets the template write the prompt', async () => {
+  test('--chat formats the prompt with the chat template', async () => {
     const { stdout } = await generate('--prompt', 'the cat', '--chat', '--json');
     // the cat and
     expect(JSON.parse(stdout).promptTokens).toEqual([3, 5, 9]);
   });
 
-  test('--adapter changes what the model says', async () => {
+  test('--adapter changes the output', async () => {
     const base = await loadBase(model, await readConfig(model));
     const fresh = LoraAdapter.create(defaultLoraConfig, base.modules());
     for (const [name, { data }] of fresh.weights) if (name.includes('lora_B')) data.fill(0.5);

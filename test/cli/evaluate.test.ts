@@ -18,7 +18,7 @@ beforeAll(async () => {
   });
 });
 
-test("evaluate --adapter with a run gives the numbers of the run's own last evaluation", async () => {
+test("evaluate --adapter <run> prints the numbers of the run's own last evaluation", async () => {
   const { status, stdout } = await runCli('evaluate', '--adapter', run.folder, '--json');
   expect(status).toBe(0);
   const { prompts, policy, reference, samples } = JSON.parse(stdout);
@@ -26,15 +26,19 @@ test("evaluate --adapter with a run gives the numbers of the run's own last eval
   expect(prompts).toBe(1);
   // A value model is not evaluated.
   expect({ ...policy, explainedVariance: 0 }).toEqual({
-    ...last.performance,
+    ...last.report!.performance,
     explainedVariance: 0,
   });
-  expect(reference).toMatchObject({ reward: first.performance.reward, kl: 0, winRate: 0.5 });
+  expect(reference).toMatchObject({
+    reward: first.report!.performance.reward,
+    kl: 0,
+    winRate: 0.5,
+  });
   expect(policy.kl).not.toBe(0);
-  expect(samples).toMatchObject(last.samples.map(({ response, kl }) => ({ response, kl })));
+  expect(samples).toMatchObject(last.report!.samples.map(({ response, kl }) => ({ response, kl })));
 });
 
-test('evaluate prints reference and policy side by side on all prompts that are given', async () => {
+test('evaluate prints reference and policy side by side on all given prompts', async () => {
   const what = ['--model', at('model'), '--adapter', run.modelFolder!];
   const on = ['--prompts', at('prompts.jsonl'), '--reward', at('reward.ts')];
   const { status, stdout, stderr } = await runCli(

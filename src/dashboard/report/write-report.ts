@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../../fs/index.ts';
-import { explainSystemError } from '../../run/system-error.ts';
+import { explainSystemError, writeAtomically } from '../../fs/index.ts';
 import { pageFolder } from '../build-page.ts';
 import type { FoundRun } from '../server/runs/find-runs.ts';
 import { collectReport } from './collect-report.ts';
