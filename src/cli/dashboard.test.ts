@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { writeFakeRun } from '../../test/helpers/fake-run.ts';
-import { runCli } from '../../test/helpers/run-cli.ts';
+import { runInProcess } from '../../test/helpers/run-cli.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { startServing } from '../../test/helpers/serving-command.ts';
 import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
@@ -39,14 +39,14 @@ describe('proximal dashboard', { timeout: 120_000 }, () => {
       1,
     ],
   ])('%j fails with one line', async (args, stderr, status) => {
-    expect(await runCli('dashboard', ...args)).toEqual({ status, stdout: '', stderr });
+    expect(await runInProcess('dashboard', ...args)).toEqual({ status, stdout: '', stderr });
   });
 
   test('proximal train --dashboard shows the run from its first step to its end', async () => {
     const folder = await makeTrainFolder();
     const config = join(folder, 'train.yaml');
     // Long enough for several polls, one per second.
-    const run = ['--config', config, '--output', join(folder, 'run'), '--num-epochs', '30'];
+    const run = ['--config', config, '--output', join(folder, 'run'), '--num-epochs', '12'];
     const { end, url } = await startServing('stderr', 'train', ...run, '--dashboard', '0');
     const stream = await fetch(`${url}api/events`);
     const text = await stream.text();
@@ -54,7 +54,7 @@ describe('proximal dashboard', { timeout: 120_000 }, () => {
     expect(text).toContain('"type":"metrics"');
     const lists = text.match(/^data: {"type":"runs".*$/gm)!;
     const { runs } = JSON.parse(lists.at(-1)!.slice(6)) as { runs: RunSummary[] };
-    expect(runs).toMatchObject([{ name: 'run', kind: 'ppo', status: 'completed', step: 90 }]);
+    expect(runs).toMatchObject([{ name: 'run', kind: 'ppo', status: 'completed', step: 36 }]);
     await expect(fetch(url)).rejects.toThrow();
   });
 

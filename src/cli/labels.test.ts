@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runCli } from '../../test/helpers/run-cli.ts';
+import { runInProcess } from '../../test/helpers/run-cli.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { pairRows, writeRows } from '../../test/helpers/stage-setup.ts';
 import { LabelStore } from '../dashboard/labels/label-store.ts';
@@ -13,23 +13,32 @@ describe('proximal labels', { timeout: 60_000 }, () => {
     const labels = join(folder, 'labels');
     const file = writeRows(folder, 'rows.jsonl', pairRows());
     const flags = ['--labels', labels, '--name', 'Cats?', '--limit', '2', '--json'];
-    const made = await runCli('labels', 'create', ...flags, '--file', file);
+    const made = await runInProcess('labels', 'create', ...flags, '--file', file);
     expect(made.stderr).toBe('');
     const { id, total } = JSON.parse(made.stdout);
     expect(total).toBe(2);
     const answer = { kind: 'pair', choice: 'tie' } as const;
     await new LabelStore({ folder: labels }).answer(id, { task: '1', labeller: 'Ada', answer });
-    const listed = await runCli('labels', '--labels', labels);
+    const listed = await runInProcess('labels', '--labels', labels);
     expect(listed.stdout).toContain(`${id}  Cats?  pair    1 of 2`);
     const output = join(folder, 'export.jsonl');
-    const written = await runCli('labels', 'export', id, '--labels', labels, '--output', output);
+    const written = await runInProcess(
+      'labels',
+      'export',
+      id,
+      '--labels',
+      labels,
+      '--output',
+      output,
+    );
     expect(written).toEqual({ status: 0, stdout: `Wrote 1 row to ${output}\n`, stderr: '' });
     expect(JSON.parse(readFileSync(output, 'utf8'))).toMatchObject({ label: 'tie' });
   });
 
   test('requires exactly one source', async () => {
     const folder = join(makeTempFolder(), 'labels');
-    const create = (...flags: string[]) => runCli('labels', 'create', '--labels', folder, ...flags);
+    const create = (...flags: string[]) =>
+      runInProcess('labels', 'create', '--labels', folder, ...flags);
     const two = await create('--name', 'x', '--run', 'a', '--file', 'b');
     expect(two).toEqual({
       ...{ status: 2, stdout: '' },

@@ -1,94 +1,6 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
-import { nearestName } from '../config/nearest-name.ts';
-import { version } from '../version.ts';
-import { describeFailure, exitCodes, exitOnInterrupt } from './exit.ts';
-
-/** A command's line in the help, and the module that defines its flags and action. */
-interface CommandEntry {
-  readonly summary: string;
-  load(): Promise<(command: Command) => void>;
-}
-
-/** All commands in the order of the help. Only the ones named on the command line are loaded. */
-const commands: Readonly<Record<string, CommandEntry>> = {
-  demo: {
-    summary: 'Watch a small model learn, in about two minutes',
-    load: async () => (await import('./demo.ts')).addDemo,
-  },
-  init: {
-    summary: 'Create a model with random weights',
-    load: async () => (await import('./init.ts')).addInit,
-  },
-  inspect: {
-    summary: 'Show the architecture, parameters and memory of a model',
-    load: async () => (await import('./inspect.ts')).addInspect,
-  },
-  generate: {
-    summary: 'Generate text from prompts',
-    load: async () => (await import('./generate.ts')).addGenerate,
-  },
-  sft: {
-    summary: 'Fine-tune a model on texts',
-    load: async () => (await import('./sft.ts')).addSft,
-  },
-  reward: {
-    summary: 'Train a reward model on preferences',
-    load: async () => (await import('./reward.ts')).addReward,
-  },
-  train: {
-    summary: 'Fine-tune a model with PPO',
-    load: async () => (await import('./train.ts')).addTrain,
-  },
-  control: {
-    summary: 'Pause, resume, save or stop a run in another process',
-    load: async () => (await import('./control.ts')).addControl,
-  },
-  evaluate: {
-    summary: 'Compare a policy with its reference',
-    load: async () => (await import('./evaluate.ts')).addEvaluate,
-  },
-  labels: {
-    summary: 'List, create and export labelling queues',
-    load: async () => (await import('./labels.ts')).addLabels,
-  },
-  dashboard: {
-    summary: 'Show runs on a local web page',
-    load: async () => (await import('./dashboard.ts')).addDashboard,
-  },
-  runs: {
-    summary: 'List and compare runs',
-    load: async () => (await import('./runs.ts')).addRuns,
-  },
-  report: {
-    summary: 'Write a run as one HTML file to share',
-    load: async () => (await import('./report.ts')).addReport,
-  },
-};
-
-const program = new Command('proximal')
-  .description('Fine-tune language models with proximal policy optimisation (PPO).')
-  .version(version, '-V, --version', 'Print the version')
-  .helpOption('-h, --help', 'Show this help')
-  .helpCommand('help [command]', 'Show the help of a command')
-  // Commander prints suggestions on a separate line.
-  .configureOutput({ outputError: (text, write) => write(text.replace(/\n\(/, ' (')) })
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage))
-  .on('command:*', ([name = '']: string[]) => program.error(describeUnknown(name)));
-
-for (const [name, { summary, load }] of Object.entries(commands)) {
-  const command = program.command(name).summary(summary);
-  if (process.argv.includes(name)) (await load())(command);
-}
-
-function describeUnknown(name: string): string {
-  const nearest = nearestName(name, Object.keys(commands));
-  const remedy =
-    nearest === undefined
-      ? 'run "proximal --help" to see all commands'
-      : `did you mean "${nearest}"?`;
-  return `Unknown command "${name}": ${remedy}`;
-}
+import { exitOnInterrupt } from './exit.ts';
+import { runProgram } from './program.ts';
 
 exitOnInterrupt();
 // The reader of the output may stop early, as `head` does.
@@ -97,11 +9,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
-const hasArguments = process.argv.length > 2;
-try {
-  await program.parseAsync(hasArguments ? process.argv : [...process.argv, '--help']);
-} catch (error) {
-  const { text, exitCode } = describeFailure(error);
-  process.stderr.write(text);
-  process.exitCode = exitCode;
-}
+process.exitCode = await runProgram(process.argv.slice(2));

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCli } from '../../test/helpers/run-cli.ts';
+import { runInProcess } from '../../test/helpers/run-cli.ts';
 import {
   compareRuns,
   expectRun,
@@ -119,7 +119,7 @@ describe('proximal runs', () => {
   });
 
   test('the command prints JSON', { timeout: 30_000 }, async () => {
-    const { stdout, status } = await runCli('runs', root, '--json');
+    const { stdout, status } = await runInProcess('runs', root, '--json');
     expect(status).toBe(0);
     expect(JSON.parse(stdout).map((row: { name: string }) => row.name)).toEqual([
       'deep/b',

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TrainEvent } from '../../src/loop/events.ts';
 import { requestControl } from '../../src/run/run-control.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runCli, runInProcess } from '../helpers/run-cli.ts';
 import { readLog } from '../helpers/stage-setup.ts';
-import { startTelling } from '../helpers/telling-run.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
+import { startWatched } from '../helpers/watched-run.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -29,7 +29,7 @@ describe('proximal control', () => {
   test('pauses, saves, resumes and stops a run in another process without changing its numbers', async () => {
     const [whole, steered] = [at('whole'), at('steered')];
     const left = runCli(...start(whole));
-    const run = startTelling(...start(steered), '--json');
+    const run = startWatched(...start(steered), '--json');
     await run.until(isStep(2));
     await requestControl(steered, 'pause');
     const { step } = await run.until(isPaused);
@@ -44,7 +44,7 @@ describe('proximal control', () => {
     });
     const saved = await run.until(({ type }) => type === 'checkpoint');
     expect(saved.step).toBe(step);
-    await runCli('control', steered, 'resume');
+    await runInProcess('control', steered, 'resume');
     await run.until(isStep(step + 1));
     await requestControl(steered, 'stop');
     const { status, stdout } = await run.ended;
@@ -63,7 +63,7 @@ describe('proximal control', () => {
     expect(stateOf(steered)).toMatchObject({ status: 'interrupted', message });
     expect(readdirSync(steered).filter((name) => name.endsWith('.request'))).toEqual([]);
 
-    expect((await runCli('train', '--resume', steered)).status).toBe(0);
+    expect((await runInProcess('train', '--resume', steered)).status).toBe(0);
     expect((await left).status).toBe(0);
     const adapterOf = (of: string) => readFileSync(join(of, 'model/adapter_model.safetensors'));
     expect(adapterOf(steered).equals(adapterOf(whole))).toBe(true);
@@ -74,33 +74,31 @@ describe('proximal control', () => {
 
   test('a pause survives kill -9 but not Ctrl-C', async () => {
     const output = at('killed');
-    const killed = startTelling(...start(output), '--json');
+    const killed = startWatched(...start(output), '--json');
     await killed.until(({ type }) => type === 'run-start');
     await requestControl(output, 'pause');
     await killed.until(isPaused);
     killed.child.kill('SIGKILL');
     await killed.ended;
-    const dead = await runCli('control', output, 'resume');
+    const dead = await runInProcess('control', output, 'resume');
     expect(dead).toMatchObject({ status: 1, stdout: '' });
     expect(dead.stderr).toBe(
       `Cannot resume ${output}: its process must be running, got process ${killed.child.pid}, which is gone; continue the run with --resume\n`,
     );
-    const resumed = startTelling('train', '--resume', output, '--json');
+    const resumed = startWatched('train', '--resume', output, '--json');
     await resumed.until(isPaused);
     resumed.child.kill('SIGINT');
     expect((await resumed.ended).status).toBe(130);
     expect(stateOf(output).status).toBe('interrupted');
     expect(existsSync(join(output, 'pause.request'))).toBe(false);
-    const { status, stderr } = await runCli('train', '--resume', output);
+    const { status, stderr } = await runInProcess('train', '--resume', output);
     expect(status).toBe(0);
     expect(stderr).not.toContain('Paused');
   });
 
   test('rejects a folder without a run and an unknown command', async () => {
-    const [nothing, jump] = await Promise.all([
-      runCli('control', at('nowhere'), 'pause'),
-      runCli('control', at('whole'), 'jump'),
-    ]);
+    const nothing = await runInProcess('control', at('nowhere'), 'pause');
+    const jump = await runInProcess('control', at('whole'), 'jump');
     expect(nothing).toMatchObject({ status: 1, stdout: '' });
     expect(nothing.stderr).toMatch(
       /^Cannot pause .*nowhere: it must contain a run, got no run.json;/,
@@ -112,7 +110,7 @@ describe('proximal control', () => {
 
 test('prints that a run has paused and how to continue', async () => {
   const output = at('people');
-  const run = startTelling(...start(output));
+  const run = startWatched(...start(output));
   await run.untilText(/^step +1\/12/m);
   await requestControl(output, 'pause');
   await run.untilText(

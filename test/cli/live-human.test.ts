@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TrainEvent } from '../../src/loop/events.ts';
 import { appendHumanScore, readHumanRequests } from '../../src/run/human-scores.ts';
 import { requestControl } from '../../src/run/run-control.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runInProcess } from '../helpers/run-cli.ts';
 import { readLog } from '../helpers/stage-setup.ts';
-import { startTelling } from '../helpers/telling-run.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
+import { startWatched } from '../helpers/watched-run.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
 describe('proximal train --reward human', () => {
   test('waits for people, keeps their scores after kill -9 and trains on them', async () => {
     const output = at('human');
-    const run = startTelling(...start(output));
+    const run = startWatched(...start(output));
     const warning = await run.until(({ type }) => type === 'warning');
     expect(warning).toMatchObject({
       message: expect.stringMatching(/^There will be no evaluations: /),
@@ -57,7 +57,7 @@ describe('proximal train --reward human', () => {
     run.child.kill('SIGKILL');
     await run.ended;
     // No checkpoint was saved, so the run starts again; only one response has no score.
-    const again = startTelling('train', '--resume', output, '--json');
+    const again = startWatched('train', '--resume', output, '--json');
     const still = await again.until(isWaiting);
     expect(still).toMatchObject({ step: 1, message: waitsFor('1 human score') });
     const left = await waitingOf(output);
@@ -71,7 +71,7 @@ describe('proximal train --reward human', () => {
     expect(await waitingOf(output)).toEqual([]);
     expect(await readHumanRequests(output)).toHaveLength(4);
 
-    const evaluated = await runCli('evaluate', '--adapter', output);
+    const evaluated = await runInProcess('evaluate', '--adapter', output);
     expect(evaluated).toMatchObject({ status: 1, stdout: '' });
     expect(evaluated.stderr).toMatch(
       /^Cannot evaluate with the reward human alone: people score training responses only, .*\n$/,
@@ -80,7 +80,7 @@ describe('proximal train --reward human', () => {
 
   test('stops cleanly while it waits, on request and on Ctrl-C', async () => {
     const output = at('stopped');
-    const run = startTelling(...start(output));
+    const run = startWatched(...start(output));
     await run.until(isWaiting);
     await requestControl(output, 'stop');
     const { status, stdout } = await run.ended;
@@ -89,7 +89,7 @@ describe('proximal train --reward human', () => {
       ...{ type: 'result', steps: 0, reason: 'interrupted' },
       message: 'The run was stopped on request; continue it with --resume',
     });
-    const again = startTelling('train', '--resume', output, '--json');
+    const again = startWatched('train', '--resume', output, '--json');
     await again.until(isWaiting);
     again.child.kill('SIGINT');
     expect((await again.ended).status).toBe(130);

@@ -5,7 +5,7 @@ import { loadModel, loadRewardModel } from '../../src/models/index.ts';
 import { mean, standardDeviation } from '../../src/ppo-trainer/text-measures.ts';
 import { rewardRun } from '../../src/run/reward-run.ts';
 import { trainRun } from '../../src/run/train-run.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runInProcess } from '../helpers/run-cli.ts';
 import { pairRows, readLog, writeRows } from '../helpers/stage-setup.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const equal = { prompt: 'the', chosen: ' cat', rejected: ' cat' };
   const data = writeRows(folder, 'pairs.jsonl', [...pairRows().slice(3), equal]);
   const validation = writeRows(folder, 'held.jsonl', held);
-  const { status, ...rest } = await runCli(
+  const { status, ...rest } = await runInProcess(
     ...['reward', '--model', at('model'), '--data', data, '--validation-file', validation],
     ...['--batch-size', '2', '--num-epochs', '4', '--learning-rate', '1e-2'],
     ...['--output', at('run')],

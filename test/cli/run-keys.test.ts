@@ -54,7 +54,7 @@ describe.skipIf(!hasTerminal)('on a terminal, proximal train', () => {
     press('q');
     expect(await status).toBe(0);
     expect(shown()).toMatch(
-      /The run was stopped on request .*\s+proximal train --resume \S+\s+ended 130/,
+      /The run was stopped on request.*\s+proximal train --resume \S+\s+ended 130/,
     );
     expect(shown()).toMatch(/[^-]isig[^-]*[^-]icanon/);
     expect(shown()).not.toContain('The run failed');

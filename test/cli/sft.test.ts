@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { loadModel } from '../../src/models/index.ts';
 import { sftRun } from '../../src/run/sft-run.ts';
 import { SFTTrainer } from '../../src/stages/index.ts';
-import { endOf, runCli, startCli } from '../helpers/run-cli.ts';
+import { endOf, runInProcess, startCli } from '../helpers/run-cli.ts';
 import { completionRows, readLog, writeRows } from '../helpers/stage-setup.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
@@ -14,7 +14,7 @@ let folder: string;
 const at = (name: string) => join(folder, name);
 const course = ['--batch-size', '2', '--num-epochs', '2', '--learning-rate', '1e-2'];
 const flags = () => ['--model', at('model'), '--data', at('texts.jsonl'), ...course];
-const sft = (...args: string[]) => runCli('sft', ...flags(), ...args);
+const sft = (...args: string[]) => runInProcess('sft', ...flags(), ...args);
 const adapterOf = (run: string) => readFileSync(join(run, 'model/adapter_model.safetensors'));
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('proximal sft', () => {
       status: 130,
       stdout: `The run was interrupted and can be resumed:\n  proximal sft --resume ${at('parted')}\n`,
     });
-    const resumed = await runCli('sft', '--resume', at('parted'), '--batch-size', '2');
+    const resumed = await runInProcess('sft', '--resume', at('parted'), '--batch-size', '2');
     expect(resumed.stderr).toMatch(/\nResuming after step \d+ of 12\n/);
     expect(adapterOf(at('parted')).equals(adapterOf(at('whole')))).toBe(true);
     for (const log of ['metrics.jsonl', 'evaluations.jsonl']) {
@@ -90,10 +90,8 @@ describe('proximal sft', () => {
   });
 
   test('rejects a run of another kind and missing data with exit code 2', async () => {
-    const [other, nothing] = await Promise.all([
-      runCli('train', '--resume', at('whole')),
-      runCli('sft', '--model', at('model')),
-    ]);
+    const other = await runInProcess('train', '--resume', at('whole'));
+    const nothing = await runInProcess('sft', '--model', at('model'));
     expect(other).toMatchObject({
       status: 2,
       stderr: `Cannot use the run in ${at('whole')}: it must be a run of "proximal train", got one of "proximal sft"\n`,
@@ -111,7 +109,7 @@ describe('sftRun()', () => {
     ...{ validationFile: at('held.jsonl'), batchSize: 4, learningRate: 1e-2 },
   });
 
-  /** The loss of a whole model on the only text that is validated on, and its EOS token. */
+  /** The loss of a whole model on the only validation text, EOS token included. */
   async function lossOf(model: string): Promise<number> {
     const loaded = await loadModel(model);
     const tokens = loaded.tokenizer.encode('dog and the dog likes <eos>');

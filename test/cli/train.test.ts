@@ -1,17 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { endOf, runCli, startCli } from '../helpers/run-cli.ts';
+import { endOf, runCli, runInProcess, startCli } from '../helpers/run-cli.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let folder: string;
 const at = (name: string) => join(folder, name);
-const train = (...args: string[]) => runCli('train', '--config', at('train.yaml'), ...args);
+const train = (...args: string[]) => runInProcess('train', '--config', at('train.yaml'), ...args);
 const adapterOf = (run: string) => readFileSync(join(run, 'model/adapter_model.safetensors'));
 
-/** The lines of a log, without what depends on the machine's speed. */
+/** The lines of a log without timings. */
 function readLog(run: string, name: string): object[] {
   const lines = readFileSync(join(run, name), 'utf8').trimEnd().split('\n');
   const isTiming = (key: string) => /^(timing|perf)\//.test(key);
@@ -25,7 +25,8 @@ beforeAll(async () => {
 describe('proximal train', () => {
   test('trains from a config file, and flags override it', async () => {
     const output = at('whole');
-    const { status, stdout, stderr } = await train('--output', output, '--max-steps', '5');
+    const config = ['--config', at('train.yaml'), '--output', output];
+    const { status, stdout, stderr } = await runCli('train', ...config, '--max-steps', '5');
     expect(status).toBe(0);
     expect(stderr).toMatch(/^step 0\/5 {2}evaluation {2}reward/);
     expect(stderr.match(/^step \d\/5 {2}reward .* KL .* entropy .* tokens\/s/gm)).toHaveLength(5);
@@ -117,7 +118,7 @@ describe('proximal train --resume', () => {
     });
     expect(ended.stderr).toContain('\nStopping after saving; press Ctrl-C again to stop at once\n');
     expect(existsSync(join(parted, 'model'))).toBe(false);
-    const resumed = await runCli('train', '--resume', parted);
+    const resumed = await runInProcess('train', '--resume', parted);
     expect(resumed.stderr).toMatch(/^Resuming after step [3-5] of 6\n/);
     expect(adapterOf(parted).equals(adapterOf(whole))).toBe(true);
     for (const log of ['metrics.jsonl', 'samples.jsonl', 'tokens.jsonl', 'evaluations.jsonl']) {
@@ -130,7 +131,7 @@ describe('proximal train --resume', () => {
     const before = adapterOf(output);
     const damaged = join(output, 'checkpoints/checkpoint-000006');
     writeFileSync(join(damaged, 'policy/adapter_model.safetensors'), 'torn');
-    const { status, stderr } = await runCli('train', '--resume', output);
+    const { status, stderr } = await runInProcess('train', '--resume', output);
     expect(status).toBe(0);
     expect(stderr).toMatch(
       /^Warning: Skipping .*checkpoint-000006: policy\/adapter_model.safetensors must have \d+ bytes, got 4\nResuming after step 4 of 6\n/,
@@ -140,11 +141,9 @@ describe('proximal train --resume', () => {
 
   test('rejects another config', async () => {
     const output = at('uninterrupted');
-    const [flag, file, nothing] = await Promise.all([
-      runCli('train', '--resume', output, '--num-epochs', '9'),
-      train('--resume', output),
-      runCli('train', '--resume', at('nowhere')),
-    ]);
+    const flag = await runInProcess('train', '--resume', output, '--num-epochs', '9');
+    const file = await train('--resume', output);
+    const nothing = await runInProcess('train', '--resume', at('nowhere'));
     expect(flag).toMatchObject({ status: 2, stdout: '' });
     expect(flag.stderr).toContain('numEpochs must be 2 as when the run started, got 9; leave');
     expect(file).toMatchObject({ status: 2, stdout: '' });

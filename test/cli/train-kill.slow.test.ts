@@ -6,13 +6,13 @@ import { randomStream } from '../../src/engine/random/index.ts';
 import { endOf, runCli, startCli } from '../helpers/run-cli.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 });
 
 const KILLS = 10;
 
 let folder: string;
 
-/** What a run leaves for its user: adapters, and logs without what depends on the machine's speed. */
+/** The output of a run: adapters, and logs without timings. */
 function readRun(run: string): Record<string, unknown> {
   const isTiming = (key: string) => /^(timing|perf)\//.test(key);
   const logs = ['metrics', 'samples', 'tokens', 'evaluations'].map((name) => {
@@ -36,7 +36,7 @@ const flags = ['--num-epochs', '3', '--save-interval', '1', '--kl-controller', '
 const start = (output: string) =>
   ['train', '--config', join(folder, 'train.yaml'), '--output', output, ...flags] as const;
 
-/** Starts or resumes a run and kills it after so many bytes of progress have been printed. */
+/** Starts or resumes a run and kills it once it has printed this many bytes. Returns whether it ended first. */
 async function killAfter(bytes: number, args: readonly string[]): Promise<boolean> {
   const child = startCli(...args);
   let seen = 0;
@@ -53,7 +53,7 @@ describe('proximal train, killed with kill -9', () => {
     folder = await makeTrainFolder();
   });
 
-  test(`at ${KILLS} random points and resumed is the same run as one that was left alone`, async () => {
+  test(`at ${KILLS} random points and resumed ends like an uninterrupted run`, async () => {
     const whole = join(folder, 'whole');
     expect((await runCli(...start(whole))).status).toBe(0);
     const expected = readRun(whole);
