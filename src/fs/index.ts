@@ -10,3 +10,4 @@ export {
   splitLines,
   statIfExists,
 } from './read.ts';
+export { explainSystemError } from './system-error.ts';
