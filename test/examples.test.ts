@@ -29,7 +29,7 @@ function metricsOf(run: string): Record<string, number>[] {
 
 const configOf = (run: string) => JSON.parse(readFileSync(at(`${run}/config.json`), 'utf8'));
 
-describe('the examples', { timeout: 120_000 }, () => {
+describe('the examples', () => {
   beforeAll(() => project.fill());
   afterAll(() => project.remove());
 

@@ -6,7 +6,7 @@ import { readDocument, root, SnippetFolder } from './helpers/doc-snippets.ts';
 const { text: readme, blocks } = readDocument('README.md');
 const folder = new SnippetFolder();
 
-describe('the README', { timeout: 60_000 }, () => {
+describe('the README', () => {
   beforeAll(async () => {
     await folder.fillCache();
     const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);

@@ -24,7 +24,7 @@ function runSnippetWith(part: string): string {
   return stdout;
 }
 
-describe('docs/rewards.md', { timeout: 120_000 }, () => {
+describe('docs/rewards.md', () => {
   beforeAll(() => folder.fillCache());
   afterAll(() => folder.remove());
 

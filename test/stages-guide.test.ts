@@ -6,7 +6,7 @@ import { readDocument, root, SnippetFolder } from './helpers/doc-snippets.ts';
 const { blocks } = readDocument('docs/stages.md');
 const folder = new SnippetFolder();
 
-describe('the guide to stages', { timeout: 120_000 }, () => {
+describe('the guide to stages', () => {
   beforeAll(async () => {
     await folder.fillCache();
     const [texts, pairs] = blocks('jsonl');

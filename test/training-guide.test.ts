@@ -16,7 +16,7 @@ function runSnippetWith(text: string): string {
   return stdout;
 }
 
-describe('the training guide', { timeout: 120_000 }, () => {
+describe('the training guide', () => {
   beforeAll(() => folder.fillCache());
   afterAll(() => folder.remove());
 

@@ -8,7 +8,7 @@ import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
 import type { RunSummary } from '../dashboard/api.ts';
 import { printAddress } from './dashboard.ts';
 
-describe('proximal dashboard', { timeout: 120_000 }, () => {
+describe('proximal dashboard', () => {
   test('serves the page and the runs until Ctrl-C', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'a'));

@@ -7,7 +7,7 @@ import { pairRows, writeRows } from '../../test/helpers/stage-setup.ts';
 import { LabelStore } from '../dashboard/labels/label-store.ts';
 import { formatQueues } from './labels.ts';
 
-describe('proximal labels', { timeout: 60_000 }, () => {
+describe('proximal labels', () => {
   test('creates a queue, lists it and exports its answers', async () => {
     const folder = makeTempFolder();
     const labels = join(folder, 'labels');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { runCli, runInProcess } from '../../test/helpers/run-cli.ts';
 import { version } from '../version.ts';
 
-describe('proximal', { timeout: 30_000 }, () => {
+describe('proximal', () => {
   test('--version prints the package version', async () => {
     expect(await runCli('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
   });

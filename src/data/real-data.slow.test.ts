@@ -16,7 +16,7 @@ const stories = join(assets, 'tinystories-sample/tinystories.txt');
 const absent = [preferences, stories, storiesFolder].find((path) => !existsSync(path));
 const title = absent === undefined ? 'real data' : `real data (skipped: ${absent} does not exist)`;
 
-describe.skipIf(absent !== undefined)(title, { timeout: 60_000 }, () => {
+describe.skipIf(absent !== undefined)(title, () => {
   test('of Anthropic HH has 2354 pairs of dialogues', async () => {
     let count = 0;
     for await (const { columns, origin } of readRows(preferences)) {
@@ -46,7 +46,7 @@ describe.skipIf(absent !== undefined)(title, { timeout: 60_000 }, () => {
 
 const tinyFolder = tokenizerFolders.find(({ name }) => name === 'tiny-smollm')!.folder;
 
-describe.skipIf(absent !== undefined)(`Anthropic HH in ${title}`, { timeout: 60_000 }, () => {
+describe.skipIf(absent !== undefined)(`Anthropic HH in ${title}`, () => {
   test('has 2354 pairs: 2348 are kept and the report lists the other 6', async () => {
     // A small vocabulary, which is fast.
     const tokenizer = await loadTokenizer(tinyFolder);

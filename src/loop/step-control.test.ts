@@ -18,7 +18,7 @@ function script(...words: readonly ('continue' | 'save' | 'stop')[]) {
   return { control, asked };
 }
 
-describe('StepControl', { timeout: 30_000 }, () => {
+describe('StepControl', () => {
   it('is asked before each step, and again after it had something saved', async () => {
     const saved: number[] = [];
     const saveCheckpoint = async (_: unknown, { step }: { step: number }) => {

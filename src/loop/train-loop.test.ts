@@ -42,7 +42,7 @@ function overflowAtCall(call: number) {
   };
 }
 
-describe('TrainLoop', { timeout: 30_000 }, () => {
+describe('TrainLoop', () => {
   it('goes on from every checkpoint exactly as if it had never stopped', async () => {
     const folder = makeTempFolder();
     const saveCheckpoint = keepCheckpoints(folder);

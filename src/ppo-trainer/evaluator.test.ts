@@ -274,7 +274,7 @@ describe('progress and errors', () => {
 
   test('no prompts are refused', async () => {
     await expect(evaluatorOf().evaluate([], { step: 0 })).rejects.toThrow(
-      'Cannot evaluate: there must be at least one validation prompt, got none',
+      'Cannot evaluate: there must be at least one validation prompt, got 0',
     );
   });
 
@@ -282,7 +282,7 @@ describe('progress and errors', () => {
     const failing = (scores: Float32Array) =>
       evaluatorOf({ scorer: async () => ({ scores }) }).evaluate(prompts, { step: 0 });
     await expect(failing(new Float32Array(3))).rejects.toThrow(
-      'Cannot evaluate: the scorer must give 4 scores, one for each response, got 3',
+      'Cannot evaluate: the scorer must return 4 scores, one per response, got 3',
     );
     await expect(failing(Float32Array.of(1, 2, Number.NaN, 3))).rejects.toThrow(
       'Cannot evaluate: scores must be finite numbers, got NaN for response 2',

@@ -112,10 +112,12 @@ describe('PPOTrainer.train()', () => {
     expect(metrics!['policy/optimizer_steps']).toBeLessThan(8);
   });
 
-  it('warns where nothing gives rewards but a reward model that nobody trained', async () => {
+  it('warns if rewards come only from an untrained reward model', async () => {
     const { events } = await trainTiny(short, { maxSteps: 1 }, { rewards: undefined });
     const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
-    expect(warnings).toEqual([expect.stringContaining('a reward model with a random head')]);
+    expect(warnings).toEqual([
+      expect.stringContaining('an untrained reward model with a random head'),
+    ]);
   });
 
   it('starts the value model from the reward model if it is asked to', async () => {
@@ -300,3 +302,36 @@ const trlNames = [
   'timing/update',
   'perf/tokens_per_second',
 ] as const;
+
+describe('a second train() on one trainer', () => {
+  const options = { numEpochs: 2, validationPrompts: ['x'], stopOnCollapse: false };
+
+  /** The learning rates and weights of a run. */
+  async function trainAgain(trainer: PPOTrainer) {
+    const rates: number[] = [];
+    const results = await trainer.train(tinyPrompts, {
+      ...options,
+      callbacks: [{ onStepEnd: (_, { lr }) => void rates.push(lr!) }],
+    });
+    const { metrics } = results;
+    return { rates, score: metrics['objective/scores'], weights: await trainedWeights(trainer) };
+  }
+
+  it.each(['linear', 'cosine'] as const)(
+    'is a new run that starts from the trained weights: %s schedule',
+    async (schedule) => {
+      const config = { ...statefulConfig, schedule };
+      const create = () => new PPOTrainer(config, { model: tinyLoaded, rewards: countX });
+      const folder = makeTempFolder();
+      const trainer = create();
+      const first = await trainAgain(trainer);
+      await trainer.saveModel(folder);
+      const second = await trainAgain(trainer);
+      expect(second.rates).toEqual(first.rates);
+      expect(Math.max(...second.rates)).toBeGreaterThan(0);
+      const fresh = create();
+      await fresh.loadModel(folder);
+      expect(await trainAgain(fresh)).toEqual(second);
+    },
+  );
+});

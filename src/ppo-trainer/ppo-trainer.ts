@@ -51,7 +51,8 @@ export class PPOTrainer {
   readonly config: PPOConfig;
   private readonly options: PPOTrainerOptions;
   private readonly warnings: string[] = [];
-  private made: Promise<PPOComponents> | undefined;
+  private built: Promise<PPOComponents> | undefined;
+  private initialRewards: unknown;
 
   constructor(config: PPOConfigOptions = {}, options: PPOTrainerOptions = {}) {
     this.config = resolvePPOConfig(config);
@@ -60,8 +61,8 @@ export class PPOTrainer {
 
   /** All parts of a step, over one copy of the base; the model is loaded with the first call. */
   components(): Promise<PPOComponents> {
-    this.made ??= this.make();
-    return this.made;
+    this.built ??= this.build();
+    return this.built;
   }
 
   /** Trains on prompts for some epochs. */
@@ -81,6 +82,7 @@ export class PPOTrainer {
       training,
       prompts: readPrompts(prompts, components, 'train'),
       validation: readPrompts(validationPrompts, components, 'validate'),
+      initialRewards: this.initialRewards,
     };
     const loop = new TrainLoop(
       ppoTraining(components, parts),
@@ -131,15 +133,15 @@ export class PPOTrainer {
 
   /** Frees all sessions; a model that was passed in stays usable. */
   async dispose(): Promise<void> {
-    if (this.made === undefined) return;
-    const { policy, reference, model } = await this.made;
-    this.made = undefined;
+    if (this.built === undefined) return;
+    const { policy, reference, model } = await this.built;
+    this.built = undefined;
     await policy.dispose();
     await reference.dispose();
     if (this.options.model === undefined) await model.base.dispose();
   }
 
-  private async make(): Promise<PPOComponents> {
+  private async build(): Promise<PPOComponents> {
     const { modelName, revision, adapter } = this.config;
     const given = this.options.model;
     const model = given ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
@@ -148,7 +150,13 @@ export class PPOTrainer {
       adapter === undefined
         ? undefined
         : (await readAdapter(adapter, model.base.modules())).adapter;
-    return buildComponents(this.config, model, { ...this.options, initialAdapter, warn });
+    const components = buildComponents(this.config, model, {
+      ...this.options,
+      initialAdapter,
+      warn,
+    });
+    this.initialRewards = components.rewardComputer.state();
+    return components;
   }
 }
 

@@ -15,6 +15,8 @@ export interface PPOTrainingOptions {
   readonly prompts: readonly PromptRecord[];
   /** Prompts to evaluate on; nothing is evaluated without them. */
   readonly validation: readonly PromptRecord[];
+  /** The reward computer's state before any training: each run starts from it. */
+  readonly initialRewards: unknown;
 }
 
 const stateSchema = z.strictObject({
@@ -28,9 +30,8 @@ const stateSchema = z.strictObject({
 /** PPO as the training loop repeats it: a step over some prompts, evaluation, and all state. */
 export function ppoTraining(components: PPOComponents, options: PPOTrainingOptions): Training {
   const { config, rewardComputer, modelTrainer, buffer } = components;
-  const { training, prompts, validation } = options;
+  const { training, prompts, validation, initialRewards } = options;
   const evaluator = components.makeEvaluator(training);
-  const initialRewards = rewardComputer.state();
   return {
     count: prompts.length,
     identity: (totalSteps) => identityOf(components, options, totalSteps),

@@ -46,7 +46,7 @@ async function readSteps(folder: string): Promise<readonly [number, number]> {
   return [latest.step, best.step];
 }
 
-describe('A process that is killed while it saves', { timeout: 60_000 }, () => {
+describe('A process that is killed while it saves', () => {
   test.each([
     ['between two files', { step: 30, killAt: 'writeFile 2' }, [20, 10]],
     ['before the folder is put in place', { step: 30, killAt: 'rename 1' }, [20, 10]],
@@ -67,7 +67,7 @@ describe('A process that is killed while it saves', { timeout: 60_000 }, () => {
   });
 });
 
-describe('A save that fails', { timeout: 60_000 }, () => {
+describe('A save that fails', () => {
   const refuse = (code: string) =>
     Object.assign(new Error(`${code}: no, write`), { code, syscall: 'write' });
 

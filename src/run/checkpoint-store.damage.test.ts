@@ -14,7 +14,7 @@ async function flipByte(path: string, [at, mask]: readonly [number, number]): Pr
   await writeFile(path, bytes);
 }
 
-describe('A damaged checkpoint', { timeout: 60_000 }, () => {
+describe('A damaged checkpoint', () => {
   const cases: readonly (readonly [string, (folder: string) => Promise<void>, string])[] = [
     [
       'a truncated file',

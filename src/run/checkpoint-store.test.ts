@@ -8,7 +8,7 @@ import { CheckpointStore } from './checkpoint-store.ts';
 
 const makeStore = (keep: number) => new CheckpointStore(join(makeTempFolder(), 'c'), { keep });
 
-describe('CheckpointStore', { timeout: 60_000 }, () => {
+describe('CheckpointStore', () => {
   test('save() writes a folder with a manifest, and latest() finds it', async () => {
     const store = makeStore(2);
     expect(await store.latest()).toBeUndefined();

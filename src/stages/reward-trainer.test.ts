@@ -46,7 +46,7 @@ async function train(texts = makePairs(240, 1), options = {}, more: RewardConfig
   return { trainer, results, weights };
 }
 
-describe('RewardTrainer', { timeout: 60_000 }, () => {
+describe('RewardTrainer', () => {
   it('learns which of two texts is preferred, on pairs that it has not seen', async () => {
     const validation = makePairs(80, 2);
     const { trainer, results } = await train(undefined, { validation });

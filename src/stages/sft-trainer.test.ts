@@ -50,7 +50,7 @@ async function train(options: SFTConfigOptions, more = {}) {
   return { trainer, model, results, events, weights: Object.fromEntries(weights) };
 }
 
-describe('SFTTrainer', { timeout: 30_000 }, () => {
+describe('SFTTrainer', () => {
   it.each([
     ['an adapter', { fullParameters: false }],
     ['all weights', { fullParameters: true, learningRate: 3e-3 }],

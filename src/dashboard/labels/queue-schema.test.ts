@@ -39,7 +39,7 @@ const preferCats = ({ responses }: LabelTask): LabelChoice => ({
   choice: responses.findIndex((text) => text.includes('cat')) as 0 | 1,
 });
 
-describe('an export', { timeout: 60_000 }, () => {
+describe('an export', () => {
   it('of 10 pairs trains a reward model', async () => {
     const load = await label(pairRows().slice(0, 10), { kind: 'pair', answer: preferCats });
     const { train, report } = await load();

@@ -59,7 +59,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(root, { recursive: true }));
 
-describe('proximal report', { timeout: 60_000 }, () => {
+describe('proximal report', () => {
   test('writes one file with the run and without its paths', async () => {
     const path = join(root, 'report.html');
     const args = [join(root, 'run'), '--output', path, '--samples', '6'];

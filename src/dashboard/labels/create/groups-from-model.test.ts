@@ -13,7 +13,7 @@ const source = {
   maxNewTokens: 6,
 } as const;
 
-describe('groupsFromModel()', { timeout: 60_000 }, () => {
+describe('groupsFromModel()', () => {
   it('generates different responses to selected prompts and reports progress', async () => {
     const told: number[][] = [];
     const groups = await groupsFromModel({
