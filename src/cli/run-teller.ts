@@ -18,7 +18,7 @@ export interface RunTeller<R> {
 }
 
 /** Has a run told to its end, whatever that is. */
-export async function tellRun<R extends { readonly reason: string }>(
+export async function reportRun<R extends { readonly reason: string }>(
   teller: RunTeller<R>,
   signal: AbortSignal,
   run: (onEvent: (event: TrainEvent) => void) => Promise<R>,

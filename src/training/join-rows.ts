@@ -1,4 +1,4 @@
-import { type Feeds, type Inputs, type Tensor, tensor } from '../engine/runtime/index.ts';
+import { type Feeds, type GraphInputs, type Tensor, tensor } from '../engine/runtime/index.ts';
 
 /** Some rows of a tensor [M, …]; nothing is copied. */
 export function rowsOf(
@@ -33,7 +33,7 @@ export class PartJoiner {
   private readonly memory = new Map<string, Float32Array>();
 
   /** Those of the parts' values that a graph takes; they hold until the next call. */
-  join(parts: readonly Feeds[], { inputs }: Inputs): Feeds {
+  join(parts: readonly Feeds[], { inputs }: GraphInputs): Feeds {
     if (parts.length === 1) return parts[0]!;
     const names = Object.keys(parts[0]!).filter((name) => inputs[name] !== undefined);
     const joined = names.map((name) => {

@@ -5,7 +5,7 @@ import { withDashboard } from '../dashboard/with-dashboard.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { readRunConfig } from '../read-run-config.ts';
 import type { RunFlags } from '../run-flags.ts';
-import { JsonTeller, PeopleTeller, tellRun } from '../run-teller.ts';
+import { JsonTeller, PeopleTeller, reportRun } from '../run-teller.ts';
 import type { Output } from '../terminal.ts';
 import { loadWithProgress } from '../train/load-with-progress.ts';
 import type { StagePlan } from './plan-stage.ts';
@@ -66,7 +66,7 @@ async function train<O extends object, C extends AnyRunConfig & O, R extends Sta
       });
   const resume = flags.resume !== undefined;
   await withDashboard({ flags, folder: config.output }, () =>
-    tellRun(teller, signal, (onEvent) =>
+    reportRun(teller, signal, (onEvent) =>
       run(config, { resume, signal, onEvent, loadModel: loadWithProgress }),
     ),
   );

@@ -11,7 +11,7 @@ import { withDashboard } from '../dashboard/with-dashboard.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { readRunConfig } from '../read-run-config.ts';
 import type { RunFlags } from '../run-flags.ts';
-import { JsonTeller, PeopleTeller, tellRun } from '../run-teller.ts';
+import { JsonTeller, PeopleTeller, reportRun } from '../run-teller.ts';
 import { loadWithProgress } from './load-with-progress.ts';
 import { formatSummary } from './train-summary.ts';
 import { TrainView } from './train-view.ts';
@@ -51,7 +51,7 @@ async function train(
       loadModel: loadWithProgress,
       modules: { proximal },
     });
-  await withDashboard({ flags, folder: config.output }, () => tellRun(teller, signal, run));
+  await withDashboard({ flags, folder: config.output }, () => reportRun(teller, signal, run));
 }
 
 function toJson({ folder, modelFolder, steps, reason, message }: TrainRunResult): object {

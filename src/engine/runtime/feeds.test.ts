@@ -15,12 +15,12 @@ const graph = makeGraph({
 });
 const good: Feeds = { x: floats(3, 4), w: floats(4, 2), rows: ints(5), residual: floats(3, 2) };
 
-/** What a run with these feeds, instead of the good ones, is refused with. */
+/** The error of a run with these feeds in place of the valid ones. */
 async function refusal(feeds: Feeds): Promise<Error> {
   const compiled = await compile(graph);
   try {
     return await compiled.run(feeds).then(
-      () => new Error('not refused'),
+      () => new Error('not rejected'),
       (error: Error) => error,
     );
   } finally {
@@ -29,7 +29,7 @@ async function refusal(feeds: Feeds): Promise<Error> {
 }
 
 describe('bindFeeds()', () => {
-  test('gives each symbol the size that it has in the feeds', () => {
+  test('binds each symbol to its size in the feeds', () => {
     expect(Object.fromEntries(bindFeeds(graph, good))).toEqual({ M: 3, N: 5 });
   });
 
@@ -51,7 +51,7 @@ describe('bindFeeds()', () => {
 });
 
 describe('resolveShape()', () => {
-  test('puts sizes in the place of symbols', () => {
+  test('replaces symbols with sizes', () => {
     const bindings = new Map([
       ['B', 2],
       ['T', 5],
@@ -60,7 +60,7 @@ describe('resolveShape()', () => {
   });
 });
 
-describe('a run is refused', () => {
+describe('a run is rejected', () => {
   test('when a shape is wrong', async () => {
     expect(await refusal({ ...good, w: floats(2, 4) })).toEqual(
       new TypeError('Cannot run the graph: input "w" must be float32[4,2], got float32[2,4]'),
@@ -102,7 +102,7 @@ describe('a run is refused', () => {
     );
   });
 
-  test('when two inputs give a symbol different sizes', async () => {
+  test('when two inputs have different sizes for a symbol', async () => {
     expect(await refusal({ ...good, residual: floats(4, 2) })).toEqual(
       new TypeError(
         'Cannot run the graph: input "residual" must be float32[M,2] = [3,2] with the other inputs, got float32[4,2]',

@@ -5,7 +5,7 @@ import {
   type CompileOptions,
   compile,
   type Feeds,
-  type Inputs,
+  type GraphInputs,
   type Outputs,
   type Tensor,
   tensor,
@@ -144,7 +144,7 @@ export class BaseModel {
 
   /** What one layer is fed: the batch's tables, the layer's weights, the adapter's. */
   layerFeeds(
-    { inputs }: Inputs,
+    { inputs }: GraphInputs,
     shared: Feeds,
     { index, adapter }: { index: number; adapter?: LoraAdapter | undefined },
   ): Feeds {
@@ -158,7 +158,7 @@ export class BaseModel {
   }
 
   /** What a head is fed besides weights of the model. */
-  headFeeds({ inputs }: Inputs, shared: Feeds): Feeds {
+  headFeeds({ inputs }: GraphInputs, shared: Feeds): Feeds {
     const feeds: Record<string, Tensor> = {};
     for (const name of Object.keys(inputs)) {
       feeds[name] =

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { grad, gradientName } from '../../../src/engine/graph/grad.ts';
 import { makeGraph } from '../../../src/engine/graph/graph.ts';
 import { input } from '../../../src/engine/graph/ops/source.ts';
-import type { CompiledGraph, Inputs, Tensor } from '../../../src/engine/runtime/index.ts';
+import type { CompiledGraph, GraphInputs, Tensor } from '../../../src/engine/runtime/index.ts';
 import { expectClose } from '../expect-close.ts';
 import { type Call, callByName } from './call-op.ts';
 import { pickFeeds, withCompiled } from './run-graph.ts';
@@ -89,7 +89,7 @@ async function runFloats(compiled: CompiledGraph, feeds: Floats): Promise<Floats
 /** c for each output: 1 where the joint graph sets it itself, else random. */
 function drawCotangents(
   outputs: Floats,
-  { joint, run }: { joint: Inputs; run: SampleRun },
+  { joint, run }: { joint: GraphInputs; run: SampleRun },
 ): Floats {
   const drawn = Object.entries(outputs).map(([name, { shape }]) => {
     const cotangent = gradientName(name);

@@ -3,7 +3,7 @@ import {
   type CompiledGraph,
   compile,
   type Feeds,
-  type Inputs,
+  type GraphInputs,
   tensor,
 } from '../../../src/engine/runtime/index.ts';
 
@@ -26,7 +26,7 @@ export async function runGraph(graph: Graph, feeds: Feeds): Promise<Record<strin
   return Object.fromEntries(Object.entries(outputs).map(([name, { data }]) => [name, [...data]]));
 }
 
-export function pickFeeds({ inputs }: Inputs, feeds: Feeds): Feeds {
+export function pickFeeds({ inputs }: GraphInputs, feeds: Feeds): Feeds {
   return Object.fromEntries(Object.entries(feeds).filter(([name]) => name in inputs));
 }
 
