@@ -22,7 +22,7 @@ const rows = [
   { path: 'ppo-trainer|stages' },
   { path: 'run' },
   { path: 'dashboard' },
-  { path: 'index.ts' },
+  { path: 'index.ts|components.ts' },
   { path: 'cli' },
 ];
 

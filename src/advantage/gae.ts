@@ -61,7 +61,7 @@ export function rewardToGo(
 /** Discounted sums from each element to the end of its sequence.
  *  S_t = x_t + c·S_{t+1} = Σ_i c^i·x_{t+i};  S after the end = 0
  *  @example c=½, x=[4, 0, 2]  →  S=[4½, 1, 2] */
-export function discountedSums(
+function discountedSums(
   x: Float32Array,
   { offsets, discount: c }: { readonly offsets: Int32Array; readonly discount: number },
 ): Float32Array {

@@ -8,3 +8,4 @@ export {
   splitByLengths,
   splitByOffsets,
 } from './columns.ts';
+export { explainedVariance, mean, standardDeviation } from './statistics.ts';

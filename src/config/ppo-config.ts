@@ -56,6 +56,9 @@ export const ppoConfigShape = {
     .describe(
       'How a PPO epoch forms minibatches: each response once in random order, in stored order or grouped by length, or sampled with replacement (uniform)',
     ),
+  rolloutShardSize: count
+    .optional()
+    .describe('Prompts per rollout job; default: all prompts of a step in one job'),
   microBatchSize: count
     .optional()
     .describe(

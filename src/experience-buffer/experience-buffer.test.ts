@@ -7,6 +7,7 @@ import {
   sequenceRecords,
   sequenceShapes,
 } from '../../test/helpers/numbered-experience.ts';
+import { resolvePPOConfig } from '../config/ppo-config.ts';
 import { byteLengthOf, type Experience } from './experience.ts';
 import { ExperienceBuffer, type ExperienceBufferOptions } from './experience-buffer.ts';
 
@@ -203,7 +204,7 @@ describe('miniBatches()', () => {
 });
 
 describe('forConfig()', () => {
-  const config = { seed: 3, batchSize: 2, samplesPerPrompt: 2 };
+  const config = resolvePPOConfig({ seed: 3, batchSize: 2, samplesPerPrompt: 2 });
   const stepOf = (first: number) => ofLengths([1, 1, 1, 1], first);
   const tokensIn = (buffer: ExperienceBuffer) =>
     sorted([...buffer.miniBatches(99, epoch)].flatMap(({ tokens }) => [...tokens]));

@@ -18,7 +18,7 @@ import {
  * `shuffled`; `sequential`, oldest first; and `by-length`, which batches sequences of similar length so
  * that attention pads less, and shuffles the batches. `uniform` samples with replacement.
  */
-export type SamplingStrategy = 'shuffled' | 'sequential' | 'by-length' | 'uniform';
+export type SamplingStrategy = PPOConfig['bufferSampling'];
 
 export interface ExperienceBufferOptions {
   /** Maximum number of sequences; unlimited by default. */
@@ -34,12 +34,10 @@ export interface ExperienceBufferOptions {
 }
 
 /** The PPO config's keys that define the buffer. */
-export interface BufferConfig extends Pick<PPOConfig, 'seed' | 'batchSize' | 'samplesPerPrompt'> {
-  /** `shuffled` by default. */
-  readonly bufferSampling?: SamplingStrategy | undefined;
-  /** Responses that the buffer holds; by default those of one step. */
-  readonly bufferCapacity?: number | undefined;
-}
+export type BufferConfig = Pick<
+  PPOConfig,
+  'seed' | 'batchSize' | 'samplesPerPrompt' | 'bufferSampling' | 'bufferCapacity'
+>;
 
 export interface MiniBatchOptions {
   readonly step: number;
@@ -72,7 +70,7 @@ export class ExperienceBuffer {
   /** The buffer of a PPO run. It drops the oldest responses first, so `bufferCapacity` is the number
    *  of newest responses that an update learns from. */
   static forConfig(config: BufferConfig): ExperienceBuffer {
-    const { seed, bufferSampling: sampling = 'shuffled' } = config;
+    const { seed, bufferSampling: sampling } = config;
     const capacity = capacityOf(config);
     const reuse = capacity > responsesPerStep(config);
     return new ExperienceBuffer({ capacity, overflow: 'drop-oldest', sampling, seed, reuse });

@@ -27,7 +27,7 @@ type Axis = 'token' | 'step' | 'sequence';
 type ColumnName = Exclude<keyof Experience, 'sequences' | 'offsets' | 'stepOffsets'>;
 
 /** The axis of every column of an experience. */
-export const COLUMN_AXES = {
+const COLUMN_AXES = {
   tokens: 'token',
   logprobs: 'token',
   refLogprobs: 'token',

@@ -6,9 +6,9 @@ import {
   writeAdapter,
 } from '../base-setup/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
-import type { Components } from './components.ts';
+import type { PPOComponents } from './components.ts';
 
-type Roles = Pick<Components, 'model' | 'policy' | 'value'>;
+type Roles = Pick<PPOComponents, 'model' | 'policy' | 'value'>;
 
 /** Writes the policy's adapter into a folder as PEFT does, and the value model's into another. */
 export async function saveRoles(

@@ -1,4 +1,4 @@
-import type { Components } from '../ppo-trainer/components.ts';
+import type { PPOComponents } from '../ppo-trainer/components.ts';
 import { Evaluator } from '../ppo-trainer/evaluator.ts';
 import { RewardComputer, RewardModelSource } from '../reward-kl/index.ts';
 import type { RunRewards } from './reward-specs.ts';
@@ -8,7 +8,7 @@ export interface HumanEvaluation {
   readonly canEvaluate: boolean;
   readonly warning: string;
   /** Takes the place of the evaluator. */
-  replace(components: Components): Partial<Components>;
+  replace(components: PPOComponents): Partial<PPOComponents>;
 }
 
 /** Evaluation by the other rewards, as nobody is asked to score evaluations; undefined where no

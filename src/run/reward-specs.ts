@@ -18,8 +18,7 @@ import {
   type RewardSource,
   type WeightedSource,
 } from '../reward-kl/index.ts';
-import { makeNamedReward } from '../reward-kl/library/named-rewards.ts';
-import { parseNamedReward } from '../reward-kl/library/parse-named-reward.ts';
+import { createNamedReward, parseNamedReward } from '../reward-kl/library/named-rewards.ts';
 import { stateName } from './run-state.ts';
 
 type RewardConfig = Pick<
@@ -142,7 +141,7 @@ function findRewardModel(folder: string): string {
 /** A reward of the library by name; a wrong name or option is an error at once. */
 function openLibraryReward(text: string): WeightedSource {
   const { name, options, weight } = parseNamedReward(text);
-  return { source: new FunctionSource(makeNamedReward(name, options)), weight };
+  return { source: new FunctionSource(createNamedReward(name, options)), weight };
 }
 
 /** A source without a limit of its own gets the run's. */

@@ -96,6 +96,6 @@ test('human: scores count where a text was scored, and humanFallback elsewhere',
   const { avg_reward } = await trainRun(config('human', { ...given, humanFallback: 0.5 }));
   expect(avg_reward).toBe(0.5);
   await expect(trainRun(config('strict', given))).rejects.toThrow(
-    /scores.jsonl must hold its score, got none for the response/,
+    /scores.jsonl must contain its score, got none for the response/,
   );
 });

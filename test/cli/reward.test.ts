@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { mean, standardDeviation } from '../../src/columns/index.ts';
 import type { RewardRunConfigOptions } from '../../src/config/stage-run-config.ts';
 import { loadModel, loadRewardModel } from '../../src/models/index.ts';
-import { mean, standardDeviation } from '../../src/ppo-trainer/text-measures.ts';
 import { rewardRun } from '../../src/run/reward-run.ts';
 import { trainRun } from '../../src/run/train-run.ts';
 import { runCli } from '../helpers/run-cli.ts';

@@ -50,7 +50,7 @@ test.concurrent('a reward of NaN ends a run with one sentence, after how to resu
     stdout: '',
     stderr:
       'The run failed; once its cause is gone: proximal train --resume nan\n' +
-      'Cannot use the scores of "nan": that of sample 0 must be a finite number, got NaN\n',
+      'Cannot use the scores of "nan": the score of sample 0 must be a finite number, got NaN\n',
     isThere: true,
   });
 });

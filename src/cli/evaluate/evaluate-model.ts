@@ -4,7 +4,6 @@ import {
   resolveRunConfig,
 } from '../../config/run-config.ts';
 import type { PromptRecord } from '../../data/index.ts';
-import * as proximal from '../../index.ts';
 import type { LoadedModel } from '../../models/index.ts';
 import { evaluatePolicy, findPolicy, type PolicyEvaluation } from '../../run/evaluate-policy.ts';
 import { loadRunPrompts } from '../../run/load-run-prompts.ts';
@@ -12,6 +11,7 @@ import { checkRewards, leaveOutPeople } from '../../run/reward-specs.ts';
 import { readRunState } from '../../run/run-state.ts';
 import { readResumedConfig } from '../../run/train-run.ts';
 import { untilInterrupted } from '../interrupt.ts';
+import { packageEntries } from '../package-entries.ts';
 import { bold, dim, type Output } from '../terminal.ts';
 import { loadWithProgress } from '../train/load-with-progress.ts';
 import { formatPerformances, formatSamples } from '../train/performance-table.ts';
@@ -43,7 +43,7 @@ export async function evaluateModel(
       adapter,
       signal,
       onProgress: (part, done, total) => line.show(`Evaluating the ${part}: ${done} of ${total}`),
-      modules: { proximal },
+      modules: packageEntries,
     }),
   ).finally(() => line.clear());
   const text = json ? JSON.stringify(evaluation) : formatEvaluation(evaluation, process.stdout);

@@ -1,7 +1,6 @@
 import { resolvePPOConfig } from '../../config/ppo-config.ts';
 import type { SaveList } from '../../engine/graph/index.ts';
-import type { RolloutPrecision } from '../../generation/decode-weights.ts';
-import { engineBytes } from '../../generation/engine-bytes.ts';
+import { engineBytes, type RolloutPrecision } from '../../generation/decode-weights.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
 import { loraConfigs, type ParameterCounts } from '../../models/decoder/parameter-counts.ts';
 import { LOGITS_AT_ONCE } from '../../models/decoder/token-head.ts';

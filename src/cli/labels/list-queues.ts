@@ -1,5 +1,5 @@
 import { LabelStore } from '../../dashboard/labels/label-store.ts';
-import type { QueueProgress } from '../../dashboard/labels/queue.ts';
+import type { QueueProgress } from '../../dashboard/labels/queue-state.ts';
 import { formatTable } from '../inspect/format-table.ts';
 import type { LabelsFlags } from './labels-flags.ts';
 

@@ -1,7 +1,10 @@
 import type { EvaluationRow } from '../../dashboard/api.ts';
 import { type ConfigRow, compareConfigs } from '../../dashboard/client/overview/config-diff.ts';
-import type { LogRecord } from '../../dashboard/server/logs/log-record.ts';
-import { readLastRecords, readRecords } from '../../dashboard/server/logs/read-records.ts';
+import {
+  type LogRecord,
+  readLastRecords,
+  readRecords,
+} from '../../dashboard/server/logs/log-records.ts';
 import { readJson } from '../../dashboard/server/runs/read-state.ts';
 import { locateRunFiles } from '../../run/run-folder.ts';
 import { expectRun } from './expect-run.ts';

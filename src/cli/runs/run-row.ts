@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LogRow, RunKindName, RunStatus } from '../../dashboard/api.ts';
-import type { LogRecord } from '../../dashboard/server/logs/log-record.ts';
-import { readLastRecords } from '../../dashboard/server/logs/read-records.ts';
+import { type LogRecord, readLastRecords } from '../../dashboard/server/logs/log-records.ts';
 import { type FoundRun, findRuns } from '../../dashboard/server/runs/find-runs.ts';
 import {
   isLiving,

@@ -3,7 +3,7 @@ import type { StageConfig } from '../../config/stage-config.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
 import { LOGITS_AT_ONCE } from '../../models/decoder/token-head.ts';
 import { layerActivationBytes } from '../../training/activation-bytes.ts';
-import { TRAINED_LOGITS_AT_ONCE } from '../../training/language-head.ts';
+import { TRAINED_LOGITS_AT_ONCE } from '../../training/language-pass.ts';
 
 interface StageMemoryOptions {
   readonly config: StageConfig;

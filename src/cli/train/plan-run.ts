@@ -11,7 +11,7 @@ import {
   type ParameterCounts,
 } from '../../models/decoder/parameter-counts.ts';
 import type { MemoryEstimate } from '../../ppo-trainer/memory-estimate.ts';
-import { optimizerSteps } from '../../ppo-trainer/update-models.ts';
+import { optimizerSteps } from '../../ppo-trainer/ppo-step.ts';
 import { describeFit, fitMemory } from '../../run/fit-memory.ts';
 import { describeDropped, loadRunPrompts } from '../../run/load-run-prompts.ts';
 import { asksPeopleAlone, checkRewards } from '../../run/reward-specs.ts';
@@ -113,7 +113,7 @@ function planCourse(config: RunConfig, { train, validation }: PromptDataset): Co
     stepsPerEpoch,
     totalSteps,
     responsesPerStep,
-    optimizerSteps: totalSteps * optimizerSteps(config, responsesPerStep),
+    optimizerSteps: optimizerSteps(config, totalSteps),
     // At the start, at intervals and at the end.
     evaluations: canEvaluate ? between + 2 : 0,
   };

@@ -1,5 +1,4 @@
 import type { RunConfig, RunConfigOptions } from '../../config/run-config.ts';
-import * as proximal from '../../index.ts';
 import {
   completeRunConfig,
   type TrainRunOptions,
@@ -9,6 +8,7 @@ import {
 } from '../../run/train-run.ts';
 import { withDashboard } from '../dashboard/with-dashboard.ts';
 import { untilInterrupted } from '../interrupt.ts';
+import { packageEntries } from '../package-entries.ts';
 import { readRunConfig } from '../read-run-config.ts';
 import type { RunFlags } from '../run-flags.ts';
 import { JsonTeller, PeopleTeller, reportRun } from '../run-teller.ts';
@@ -49,7 +49,7 @@ async function train(
       signal,
       onEvent,
       loadModel: loadWithProgress,
-      modules: { proximal },
+      modules: packageEntries,
     });
   await withDashboard({ flags, folder: config.output }, () => reportRun(teller, signal, run));
 }
