@@ -21,6 +21,7 @@ const rows = [
   { path: 'embedded', only: ['fs', 'config', 'base-setup', 'engine/random'] },
   { path: 'ppo-trainer|stages' },
   { path: 'run' },
+  { path: 'demo' },
   { path: 'dashboard' },
   { path: 'index.ts|components.ts' },
   { path: 'cli' },

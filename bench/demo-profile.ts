@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type DemoStage, runDemo } from '../src/demo/demo-run.ts';
 import { observeRuns } from '../src/engine/runtime/index.ts';
-import { type DemoStage, runDemo } from '../src/run/demo/demo-run.ts';
 import { round } from './measure.ts';
 
 interface StageTime {

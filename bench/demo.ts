@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DemoResult, runDemo } from '../src/run/demo/demo-run.ts';
+import { type DemoResult, runDemo } from '../src/demo/demo-run.ts';
 import { round } from './measure.ts';
 
 interface DemoSeed {

@@ -1,30 +1,111 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import type { DashboardFlags } from './dashboard/serve-dashboard.ts';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import {
+  type Dashboard,
+  defaultPort,
+  startDashboard,
+} from '../dashboard/server/start-dashboard.ts';
+import { statIfExists } from '../fs/index.ts';
+import { describeFailure, untilInterrupted } from './exit.ts';
+import { parsePort } from './schema-options.ts';
+import { dim, type Output, showStatus } from './terminal.ts';
 
-const about = `Show runs on a local web page, as they go and after they have ended: charts, samples, every token's numbers, and labelling by people.
-New runs appear by themselves. Ctrl-C ends it; runs are not touched by that.
+const about = `Show live and finished runs on a local web page: charts, samples, per-token numbers, and labelling by people.
+New runs appear automatically. Ctrl-C stops the page; it does not affect runs.
 
-Only this machine reaches the page unless --host says otherwise; then a token is needed, which stands in the address that is printed.`;
+The page can be reached from this machine only, unless --host says otherwise. It then requires a token, which is part of the printed address.`;
 
-/** `proximal dashboard`: runs on a web page. */
-export function addDashboard(program: Command): void {
-  program
-    .command('dashboard')
-    .summary('Show runs on a local web page')
-    .description(about)
-    .argument('[folders...]', 'Folders of runs, or folders that hold some (default: runs)')
-    .option('--host <address>', 'What to bind to', '127.0.0.1')
-    .option('--port <number>', 'Port; 6060 or the next free one if not given', readPort)
-    .option('--token <text>', 'What the page asks for; random where --host lets others in')
-    .option('--labels <folder>', 'Folder of what people label', 'labels')
-    .action(async (folders: string[], flags: DashboardFlags) => {
-      const { serveDashboard } = await import('./dashboard/serve-dashboard.ts');
-      await serveDashboard(folders, flags);
-    });
+interface DashboardFlags {
+  readonly host: string;
+  readonly port?: number;
+  readonly token?: string;
+  readonly labels: string;
 }
 
-/** A port that is given as a flag. */
-export function readPort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+const defaultFolder = 'runs';
+
+/** `proximal dashboard`: runs on a web page. */
+export function addDashboard(command: Command): void {
+  command
+    .description(about)
+    .argument('[folders...]', 'Folders of runs, or folders that contain runs (default: runs)')
+    .option('--host <address>', 'Address to listen on', '127.0.0.1')
+    .option('--port <number>', `Port; ${defaultPort} or the next free one by default`, parsePort)
+    .option('--token <text>', 'Access token; random if --host lets others in')
+    .option('--labels <folder>', 'Folder of the labelling queues', 'labels')
+    .action(serveDashboard);
+}
+
+/** Serves the dashboard until Ctrl-C. */
+async function serveDashboard(folders: readonly string[], flags: DashboardFlags): Promise<void> {
+  for (const folder of folders) await expectFolder(folder);
+  const hideStatus = showStatus('Preparing the page');
+  const dashboard = await startDashboard({
+    folders: folders.length === 0 ? [defaultFolder] : folders,
+    ...flags,
+    onError: printError,
+  }).finally(hideStatus);
+  printAddress(dashboard, { port: flags.port, output: process.stdout });
+  if (folders.length === 0 && !existsSync(defaultFolder)) {
+    process.stderr.write(
+      `There is no folder "${defaultFolder}" here yet; runs appear once it exists\n`,
+    );
+  }
+  process.stderr.write(`${dim('Press Ctrl-C to stop', process.stderr)}\n`);
+  await untilInterrupted(async (signal) => {
+    if (!signal.aborted) await once(signal, 'abort');
+    await dashboard.close();
+  });
+}
+
+interface ShownRun {
+  /** The run's folder. Runs next to it are shown too. */
+  readonly folder: string;
+  /** The port, or true for any. */
+  readonly port: number | true;
+}
+
+/** Shows a run on a dashboard in the same process until the run ends. */
+export async function withDashboard<T>(
+  { folder, port: requested }: ShownRun,
+  run: () => Promise<T>,
+): Promise<T> {
+  const port = requested === true ? undefined : requested;
+  const dashboard = await startDashboard({ folders: [dirname(folder)], port, onError: printError });
+  printAddress(dashboard, { port, output: process.stderr });
+  try {
+    return await run();
+  } finally {
+    await dashboard.close();
+  }
+}
+
+interface AddressOptions {
+  /** The requested port, if any. */
+  readonly port: number | undefined;
+  readonly output: Output;
+}
+
+/** Prints the address of the page, and why it is not on the default port. */
+export function printAddress(
+  { url, port }: Dashboard,
+  { port: requested, output }: AddressOptions,
+): void {
+  const isMoved = requested === undefined && port !== defaultPort;
+  const reason = isMoved ? ` (port ${defaultPort} is in use)` : '';
+  output.write(`Dashboard: ${url}${reason}\n`);
+}
+
+/** Prints an internal error of the dashboard, which keeps running. */
+function printError(error: unknown): void {
+  process.stderr.write(`Dashboard: ${describeFailure(error).text}`);
+}
+
+async function expectFolder(folder: string): Promise<void> {
+  const stats = await statIfExists(folder);
+  if (stats?.isDirectory()) return;
+  const got = stats === undefined ? 'no such folder' : 'a file';
+  throw new Error(`Cannot show ${folder}: it must be a folder with runs, got ${got}`);
 }

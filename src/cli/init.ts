@@ -1,7 +1,21 @@
+import { copyFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { modelConfigSchema } from '../config/model-config.ts';
+import { loadTokenizer, type Tokenizer } from '../base-setup/tokenizer/index.ts';
+import {
+  type ModelConfig,
+  type ModelConfigOptions,
+  modelConfigSchema,
+  resolveModelConfig,
+} from '../config/model-config.ts';
+import { ConfigError } from '../config/parse-config.ts';
+import { createModel } from '../models/decoder/create-model.ts';
+import { dropoutFields, freshArchitecture } from '../models/decoder/fresh-architecture.ts';
+import { saveModel } from '../models/decoder/save-model.ts';
+import { formatBytes, formatCount } from './format.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
+import { showStatus } from './terminal.ts';
 
 const seedSchema = z.strictObject({
   seed: z.int().default(0).describe('The same seed gives the same weights'),
@@ -13,21 +27,80 @@ interface InitFlags {
   readonly force?: boolean;
 }
 
-/** `proximal init`: a fresh random model as a Hugging Face folder. */
-export function addInit(program: Command): void {
-  const command = program
-    .command('init')
-    .summary('Write a fresh random model')
-    .description('Write a fresh random model as a Hugging Face folder, which transformers opens.')
-    .requiredOption('--out <folder>', 'Where the model goes')
-    .option('--tokenizer <folder>', "Folder whose tokenizer is copied, such as another model's")
+/** `proximal init`: a model with random weights as a Hugging Face folder. */
+export function addInit(command: Command): void {
+  command
+    .description(
+      'Create a model with random weights as a Hugging Face folder, which transformers can load.',
+    )
+    .requiredOption('--out <folder>', 'Folder of the new model')
+    .option('--tokenizer <folder>', "Folder to copy a tokenizer from, such as another model's")
     .option('--force', 'Write into a folder that is not empty');
   addSchemaOptions(command, seedSchema);
   addSchemaOptions(command, modelConfigSchema);
-  command.action(async ({ out, tokenizer, force = false }: InitFlags) => {
-    const { initModel } = await import('./init/init-model.ts');
+  command.action(async (flags: InitFlags) => {
     const config = readSchemaOptions(command, modelConfigSchema);
     const { seed = 0 } = readSchemaOptions(command, seedSchema);
-    process.stdout.write(`${await initModel(out, { config, tokenizer, seed, force })}\n`);
+    process.stdout.write(`${await createModelFolder(flags, { config, seed })}\n`);
   });
+}
+
+/** Writes a new model to a folder. Returns a sentence that describes it. */
+async function createModelFolder(
+  { out, tokenizer: source, force = false }: InitFlags,
+  { config: options, seed }: { readonly config: ModelConfigOptions; readonly seed: number },
+): Promise<string> {
+  if (!force) await expectEmpty(out);
+  const tokenizer = source === undefined ? undefined : await loadTokenizer(source);
+  const config = fitVocabulary(options, tokenizer);
+  const hideStatus = showStatus(`Writing ${out}`);
+  const base = createModel(freshArchitecture(config), seed);
+  const fields = { ...dropoutFields(config), ...tokenIds(tokenizer) };
+  await saveModel(out, base, { config: fields }).finally(hideStatus);
+  if (source !== undefined) await copyTokenizer(source, out);
+  const parameters = [...base.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
+  const size = `${formatCount(parameters)} parameters, ${formatBytes(4 * parameters)}`;
+  return `Created a ${config.modelType} model with random weights in ${out}: ${size}`;
+}
+
+async function expectEmpty(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    if (error.code !== 'ENOTDIR') throw error;
+    throw new Error(`Cannot write a model to ${folder}: it must be a folder, got a file`);
+  });
+  if (names.length === 0) return;
+  throw new Error(
+    `Cannot write a model to ${folder}: it must be empty, got ${names.length} files; choose another folder or pass --force`,
+  );
+}
+
+/** The vocabulary has the size of the tokenizer unless the config sets another. */
+function fitVocabulary(options: ModelConfigOptions, tokenizer: Tokenizer | undefined): ModelConfig {
+  if (tokenizer === undefined) return resolveModelConfig(options);
+  const config = resolveModelConfig({ vocabSize: tokenizer.vocabSize, ...options });
+  if (config.vocabSize >= tokenizer.vocabSize) return config;
+  throw new ConfigError(
+    `Cannot use the model config: vocabSize must be at least the tokenizer's ${tokenizer.vocabSize}, got ${config.vocabSize}`,
+  );
+}
+
+/** The special tokens that generation needs. */
+function tokenIds(tokenizer: Tokenizer | undefined) {
+  if (tokenizer === undefined) return {};
+  const { bosId, eosIds, padId, padIsVirtual } = tokenizer;
+  return {
+    bos_token_id: bosId ?? null,
+    eos_token_id: eosIds.length > 1 ? eosIds : (eosIds[0] ?? null),
+    pad_token_id: padIsVirtual ? null : padId,
+  };
+}
+
+const tokenizerFile =
+  /^(tokenizer|special_tokens_map|added_tokens|chat_template|vocab|merges)\w*\.(json|jinja|txt|model)$/;
+
+/** Copies a tokenizer's files from one model folder to another. */
+async function copyTokenizer(from: string, to: string): Promise<void> {
+  const names = (await readdir(from)).filter((name) => tokenizerFile.test(name));
+  for (const name of names) await copyFile(join(from, name), join(to, name));
 }

@@ -1,4 +1,24 @@
+import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { SafetensorsReader } from '../base-setup/safetensors/index.ts';
+import { resolvePPOConfig } from '../config/ppo-config.ts';
+import type { SaveList } from '../engine/graph/index.ts';
+import type { RolloutPrecision } from '../generation/decode-weights.ts';
+import { engineBytes } from '../generation/decode-weights.ts';
+import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
+import type { Architecture } from '../models/decoder/families/index.ts';
+import { readConfig } from '../models/decoder/load-base.ts';
+import {
+  countParameters,
+  loraConfigs,
+  type ParameterCounts,
+} from '../models/decoder/parameter-counts.ts';
+import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
+import { MemoryEstimator } from '../ppo-trainer/memory-estimate.ts';
+import { layerActivationBytes } from '../training/activation-bytes.ts';
+import { formatBytes, formatCount, formatWhole } from './format.ts';
+import { resolveWithProgress } from './load-model.ts';
+import { formatSections, formatTable, type Output } from './terminal.ts';
 
 interface InspectFlags {
   readonly model: string;
@@ -6,13 +26,11 @@ interface InspectFlags {
   readonly json?: boolean;
 }
 
-/** `proximal inspect`: what a model is made of and what memory it needs. */
-export function addInspect(program: Command): void {
-  program
-    .command('inspect')
-    .summary("Show a model's architecture, parameters and memory")
+/** `proximal inspect`: a model's architecture and the memory it needs. */
+export function addInspect(command: Command): void {
+  command
     .description(
-      "Show a model's architecture, its parameters and an estimate of the memory that PPO needs. Weights are not loaded.",
+      'Show the architecture of a model, its parameters and the memory that PPO is estimated to need. Weights are not loaded.',
     )
     .requiredOption('--model <model>', 'Folder, or id on the Hugging Face hub')
     .option('--revision <name>', 'Branch, tag or commit on the hub')
@@ -21,11 +39,289 @@ export function addInspect(program: Command): void {
 }
 
 async function inspectModel({ model, revision, json }: InspectFlags): Promise<void> {
-  const { resolveWithProgress } = await import('./resolve-with-progress.ts');
-  const { reportModel } = await import('./inspect/model-report.ts');
-  const { formatReport } = await import('./inspect/format-report.ts');
-  const folder = await resolveWithProgress(model, { ...(revision !== undefined && { revision }) });
+  const folder = await resolveWithProgress({ modelName: model, revision });
   const report = await reportModel(model, folder);
   const text = json ? JSON.stringify(report) : formatReport(report, process.stdout);
   process.stdout.write(`${text}\n`);
+}
+
+/** Everything that `proximal inspect` shows. */
+interface ModelReport {
+  readonly model: string;
+  readonly folder: string;
+  readonly architecture: DecoderConfig;
+  readonly parameters: ParameterCounts;
+  readonly files: readonly WeightFile[];
+  readonly memory: MemoryEstimate;
+}
+
+/** A weight file and the bytes of its tensors by dtype. */
+interface WeightFile {
+  readonly name: string;
+  readonly bytes: number;
+  readonly dtypes: Readonly<Record<string, number>>;
+}
+
+/** Describes a model from its config.json and the headers of its weights. */
+async function reportModel(model: string, folder: string): Promise<ModelReport> {
+  const architecture = await readConfig(folder);
+  const parameters = countParameters(architecture);
+  return {
+    model,
+    folder,
+    architecture: architecture.config,
+    parameters,
+    files: await listFiles(folder),
+    memory: estimateMemory(architecture, parameters),
+  };
+}
+
+async function listFiles(folder: string): Promise<WeightFile[]> {
+  const reader = await SafetensorsReader.open(folder);
+  await reader.close();
+  const files = new Map<string, Record<string, number>>();
+  for (const { file, dtype, length } of reader.tensors) {
+    const dtypes = files.get(file) ?? {};
+    dtypes[dtype] = (dtypes[dtype] ?? 0) + length;
+    files.set(file, dtypes);
+  }
+  return [...files].map(([file, dtypes]) => ({
+    name: basename(file),
+    bytes: Object.values(dtypes).reduce((sum, bytes) => sum + bytes, 0),
+    dtypes,
+  }));
+}
+
+/** Bytes that a role adds to the shared base. */
+interface RoleMemory {
+  /** Adapter and head. */
+  readonly weights: number;
+  readonly gradients: number;
+  /** AdamW's two moments. */
+  readonly optimizer: number;
+  readonly total: number;
+}
+
+type RoleName = 'reference' | 'policy' | 'value' | 'reward';
+
+/** Bytes in float32, by role and phase. */
+interface MemoryEstimate {
+  /** One copy for all roles. */
+  readonly base: number;
+  readonly roles: Readonly<Record<RoleName, RoleMemory>>;
+  /** Weights that generation holds in addition to the base. */
+  readonly rolloutEngine: Readonly<Record<RolloutPrecision, number>>;
+  readonly kvCache: { readonly perToken: number; readonly perSequence: number };
+  /** Saved for the backward pass of `ppo.tokens` tokens. */
+  readonly activations: Readonly<Record<SaveList, number>>;
+  /** What one layer needs while it recomputes values. */
+  readonly layerAtWork: number;
+  /** A chunk of the logits and its gradient. */
+  readonly logits: number;
+  /** The whole process during generation and during training. */
+  readonly ppo: {
+    readonly sequences: number;
+    readonly sequenceLength: number;
+    readonly tokens: number;
+    readonly rollout: Readonly<Record<RolloutPrecision, number>>;
+    readonly update: Readonly<Record<RolloutPrecision, number>>;
+  };
+}
+
+/** The default batch of 4, with prompt and response of 256 tokens together. */
+const batch = { batch: 4, length: 256 } as const;
+const tokens = batch.batch * batch.length;
+
+/** Estimates the memory of PPO with the default adapters. */
+export function estimateMemory(
+  architecture: Architecture,
+  parameters: ParameterCounts,
+): MemoryEstimate {
+  const { config } = architecture;
+  const layers = config.num_hidden_layers;
+  const layerBytes = (save: SaveList) =>
+    layerActivationBytes(architecture, { lora: loraConfigs.attention, save, tokens: batch });
+  const perToken = 8 * layers * config.num_key_value_heads * config.head_dim;
+  const layerAtWork = layerBytes('all');
+  return {
+    base: 4 * parameters.total,
+    roles: estimateRoles(parameters.lora.attention, config.hidden_size),
+    rolloutEngine: engineBytes(architecture),
+    kvCache: { perToken, perSequence: batch.length * perToken },
+    activations: {
+      none: layers * layerBytes('none'),
+      matmul: layers * layerBytes('matmul'),
+      all: layers * layerAtWork,
+    },
+    layerAtWork,
+    logits: 2 * 4 * Math.min(tokens * config.vocab_size, LOGITS_AT_ONCE),
+    ppo: estimatePpo(architecture),
+  };
+}
+
+/** The reward model is not trained in PPO, and the reference is the base itself. */
+function estimateRoles(adapter: number, head: number): MemoryEstimate['roles'] {
+  const role = (weights: number, isTrained: boolean): RoleMemory => {
+    const gradients = isTrained ? 4 * weights : 0;
+    const bytes = { weights: 4 * weights, gradients, optimizer: 2 * gradients };
+    return { ...bytes, total: bytes.weights + bytes.gradients + bytes.optimizer };
+  };
+  return {
+    reference: role(0, false),
+    policy: role(adapter, true),
+    value: role(adapter + head, true),
+    reward: role(adapter + head, false),
+  };
+}
+
+/** Memory of a run with this batch, half of its tokens in prompts. */
+function estimatePpo(architecture: Architecture): MemoryEstimate['ppo'] {
+  const half = batch.length / 2;
+  const config = resolvePPOConfig({ batchSize: batch.batch, maxNewTokens: half });
+  const run = { config, promptLengths: [half], rewardModels: 1 };
+  const estimator = new MemoryEstimator(architecture, run);
+  const estimate = (phase: 'rollout' | 'update') => {
+    const bytes = (rolloutPrecision: RolloutPrecision) =>
+      estimator.estimate({ ...config, rolloutPrecision })[phase];
+    return { f32: bytes('f32'), 'f32-feeds': bytes('f32-feeds'), int8: bytes('int8') };
+  };
+  const { batch: sequences, length: sequenceLength } = batch;
+  return {
+    sequences,
+    sequenceLength,
+    tokens,
+    rollout: estimate('rollout'),
+    update: estimate('update'),
+  };
+}
+
+/** Formats a report for people. */
+export function formatReport(report: ModelReport, output: Output): string {
+  const { model, folder, architecture, parameters, files, memory } = report;
+  const { sequences, sequenceLength, tokens } = memory.ppo;
+  const sections: readonly (readonly [string, string])[] = [
+    [`${model}`, folder === model ? '' : folder],
+    ['Architecture', formatArchitecture(architecture)],
+    ['Parameters', formatParameters(parameters, architecture.num_hidden_layers)],
+    ['Files', formatFiles(files)],
+    ['Model memory in float32', formatRoles(memory)],
+    ['Generation memory', formatGeneration(memory)],
+    [`Training memory for ${formatWhole(tokens)} tokens`, formatTraining(memory)],
+    [
+      `Total memory of PPO with ${sequences} texts of ${sequenceLength} tokens`,
+      formatPpo(memory.ppo),
+    ],
+  ];
+  return formatSections(sections, output);
+}
+
+function formatArchitecture(config: DecoderConfig): string {
+  const { num_attention_heads: heads, num_key_value_heads: kvHeads, head_dim } = config;
+  const counts = kvHeads === heads ? `${heads}` : `${heads} query, ${kvHeads} key–value`;
+  const tied = config.tie_word_embeddings ? 'tied to the embedding' : 'separate matrix';
+  return formatTable([
+    ['family', config.model_type],
+    ['layers', formatWhole(config.num_hidden_layers)],
+    ['hidden size', formatWhole(config.hidden_size)],
+    ['MLP size', formatWhole(config.intermediate_size)],
+    ['heads', `${counts}, size ${head_dim}`],
+    ['vocabulary', `${formatWhole(config.vocab_size)} tokens`],
+    ['output head', tied],
+    ['context', `${formatWhole(config.max_position_embeddings)} tokens`],
+    ['positions', describePositions(config.rope)],
+  ]);
+}
+
+function describePositions(rope: DecoderConfig['rope']): string {
+  if (rope === undefined) return 'learned';
+  const { rope_type: type, rope_theta, factor } = rope;
+  const scaling = type === 'default' ? '' : `, ${type} scaling by ${factor}`;
+  return `rotary, theta ${formatWhole(rope_theta)}${scaling}`;
+}
+
+function formatParameters(counts: ParameterCounts, layers: number): string {
+  const share = (count: number) => `${((100 * count) / counts.total).toFixed(2)} %`;
+  const row = (name: string, count: number, note = '') => [name, formatCount(count), note];
+  const lora = (name: string, count: number) =>
+    row(`LoRA r=${loraConfigs.attention.r} on ${name}`, count, `${share(count)} of the model`);
+  return formatTable(
+    [
+      row('total', counts.total),
+      row('embedding', counts.embedding, share(counts.embedding)),
+      ...(counts.head === 0 ? [] : [row('output head', counts.head, share(counts.head))]),
+      row('per layer', counts.perLayer, `× ${layers}`),
+      lora('q, k, v, o', counts.lora.attention),
+      lora('all linears', counts.lora.allLinear),
+    ],
+    'lrl',
+  );
+}
+
+function formatFiles(files: readonly WeightFile[]): string {
+  const rows = files.map(({ name, bytes, dtypes }) => [
+    name,
+    formatBytes(bytes),
+    Object.keys(dtypes).join(', '),
+  ]);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  return formatTable(rows.length > 1 ? [...rows, ['total', formatBytes(bytes), '']] : rows, 'lrl');
+}
+
+function formatRoles({ base, roles }: MemoryEstimate): string {
+  const rows = Object.entries(roles).map(([name, { weights, gradients, optimizer, total }]) => [
+    name,
+    ...[weights, gradients, optimizer, total].map(bytesOrDash),
+  ]);
+  return formatTable(
+    [
+      ['', 'weights', 'gradients', 'optimiser', 'total'],
+      ['base, shared', formatBytes(base), '–', '–', formatBytes(base)],
+      ...rows,
+    ],
+    'lrrrr',
+  );
+}
+
+function formatGeneration({ rolloutEngine, kvCache, ppo }: MemoryEstimate): string {
+  const { perToken, perSequence } = kvCache;
+  return formatTable(
+    [
+      ['engine, f32', bytesOrDash(rolloutEngine.f32), 'packed copy, exact'],
+      ['engine, f32-feeds', bytesOrDash(rolloutEngine['f32-feeds']), 'uses the base itself'],
+      ['engine, int8', bytesOrDash(rolloutEngine.int8), 'fastest, approximate'],
+      ['keys and values', formatBytes(perToken), 'per token'],
+      ['', formatBytes(perSequence), `per text of ${ppo.sequenceLength} tokens`],
+    ],
+    'lrl',
+  );
+}
+
+function formatTraining({ activations, layerAtWork, logits }: MemoryEstimate): string {
+  return formatTable(
+    [
+      ['save: none', formatBytes(activations.none), 'layer inputs only'],
+      ['save: matmul', formatBytes(activations.matmul), 'plus products with weights (default)'],
+      ['save: all', formatBytes(activations.all), 'plus everything that gradients use'],
+      ['active layer', formatBytes(layerAtWork), 'in each case'],
+      ['logits', formatBytes(logits), 'in chunks, with their gradient'],
+    ],
+    'lrl',
+  );
+}
+
+function formatPpo({ rollout, update }: MemoryEstimate['ppo']): string {
+  const precisions = ['f32', 'f32-feeds', 'int8'] as const;
+  const table = formatTable(
+    [
+      ['rollout precision', ...precisions],
+      ['during generation', ...precisions.map((precision) => formatBytes(rollout[precision]))],
+      ['during training', ...precisions.map((precision) => formatBytes(update[precision]))],
+    ],
+    'lrrr',
+  );
+  return `${table}\n  Includes Node and ONNX Runtime. Use train --dry-run to estimate your own run.`;
+}
+
+function bytesOrDash(bytes: number): string {
+  return bytes === 0 ? '–' : formatBytes(bytes);
 }

@@ -1,24 +1,59 @@
+import { writeFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { parseConfig } from '../config/parse-config.ts';
-import { createFlagsSchema } from './labels/create-flags.ts';
-import type { LabelsFlags } from './labels/labels-flags.ts';
+import { z } from 'zod';
+import { ConfigError, parseConfig } from '../config/parse-config.ts';
+import type { QueueSource } from '../dashboard/api.ts';
+import { LabelStore } from '../dashboard/labels/label-store.ts';
+import type { QueueProgress } from '../dashboard/labels/queue-state.ts';
+import { count } from '../run/run-data.ts';
+import { untilInterrupted } from './exit.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
+import { dim, formatTable, StatusLine } from './terminal.ts';
+
+const text = z.string().min(1);
+const positive = z.int().min(1);
+
+/** The flags of `proximal labels create`. */
+const createFlagsSchema = z.strictObject({
+  name: text.describe('Name that people see'),
+  kind: z.enum(['pair', 'rating', 'ranking']).default('pair').describe('What people are asked for'),
+  run: text.optional().describe('Folder of a run whose samples are labelled'),
+  fromStep: z.int().min(0).optional().describe('First step whose samples are used, with --run'),
+  file: text
+    .optional()
+    .describe('File with rows of "prompt" and "responses", or "prompt", "chosen" and "rejected"'),
+  model: text.optional().describe('Folder or hub id of a model that generates responses to label'),
+  prompts: text.optional().describe('File with prompts, with --model'),
+  maxNewTokens: positive.optional().describe('Longest response, with --model; 50 by default'),
+  responses: z
+    .int()
+    .min(2)
+    .max(9)
+    .optional()
+    .describe("Responses per ranking; 4 by default, or all of a file's row"),
+  limit: positive.default(100).describe('Most tasks in the queue'),
+  seed: z.int().default(0).describe('The same seed chooses the same tasks'),
+});
+
+type CreateFlags = Readonly<z.output<typeof createFlagsSchema>>;
+
+/** Flags of every `labels` command. */
+interface LabelsFlags {
+  readonly labels: string;
+  readonly json?: boolean;
+}
 
 /** `proximal labels`: queues of responses that people label on the dashboard. */
-export function addLabels(program: Command): void {
-  const labels = program
-    .command('labels')
-    .summary('List, create and export what people label')
+export function addLabels(labels: Command): void {
+  labels
     .description(
-      "List the queues of responses that people label on the dashboard, with how far they are and how well people agree: part of the tasks, and Krippendorff's alpha.",
+      "List the queues of responses that people label on the dashboard, with their progress and agreement: the fraction of tasks, and Krippendorff's alpha.",
     )
     .option('--labels <folder>', 'Folder of the queues', 'labels')
     .option('--json', 'Print JSON')
     .configureHelp({ showGlobalOptions: true })
-    .action(async (flags: LabelsFlags) => {
-      const { listQueues } = await import('./labels/list-queues.ts');
-      await listQueues(flags);
-    });
+    .action(listQueues);
   addCreate(labels);
   addExport(labels);
 }
@@ -28,14 +63,13 @@ function addCreate(labels: Command): void {
     .command('create')
     .summary('Create a queue')
     .description(
-      'Create a queue from the samples of a run, from a file, or from fresh responses of a model.',
+      'Create a queue from the samples of a run, from a file, or from new responses of a model.',
     );
   addSchemaOptions(command, createFlagsSchema);
   command.action(async () => {
-    const given = readSchemaOptions(command, createFlagsSchema);
-    const config = parseConfig(createFlagsSchema, given, { name: 'the flags' });
-    const { createQueue } = await import('./labels/create-queue.ts');
-    await createQueue(config, command.optsWithGlobals<LabelsFlags>());
+    const values = readSchemaOptions(command, createFlagsSchema);
+    const flags = parseConfig(createFlagsSchema, values, { name: 'the flags' });
+    await createQueue(flags, command.optsWithGlobals<LabelsFlags>());
   });
 }
 
@@ -44,12 +78,93 @@ function addExport(labels: Command): void {
     .command('export')
     .summary('Write the answers of a queue for "proximal reward"')
     .description(
-      'Write the answers of a queue as JSON Lines that "proximal reward" reads, a row for each. Pairs of which both are bad are left out.',
+      'Write the answers of a queue as JSON Lines for "proximal reward", one row per answer. Pairs with two bad responses are left out.',
     )
     .argument('<queue>', 'Id of the queue')
     .requiredOption('--output <file>', 'File to write; it must not exist')
     .action(async (queue: string, { output }: { readonly output: string }) => {
-      const { exportQueue } = await import('./labels/export-queue.ts');
       await exportQueue(queue, { ...command.optsWithGlobals<LabelsFlags>(), output });
     });
+}
+
+/** Prints the queues of a folder. */
+async function listQueues({ labels, json }: LabelsFlags): Promise<void> {
+  const queues = await new LabelStore({ folder: labels }).list();
+  process.stdout.write(`${json ? JSON.stringify(queues) : formatQueues(queues, labels)}\n`);
+}
+
+/** One line per queue.
+ *  @example
+ *    id           name  kind  answered  agreement  alpha  by
+ *    good-3f9a2c  Good  pair   3 of 10       67 %   0.44  Ada 3, Bob 3 */
+export function formatQueues(queues: readonly QueueProgress[], folder: string): string {
+  if (queues.length === 0) {
+    return `No queues in ${folder}; create one with "proximal labels create"`;
+  }
+  const header = ['id', 'name', 'kind', 'answered', 'agreement', 'alpha', 'by'];
+  const rows = queues.map(({ id, name, kind, total, answered, labellers, agreement, alpha }) => [
+    id,
+    name,
+    kind,
+    `${answered} of ${total}`,
+    agreement === null ? '–' : `${Math.round(100 * agreement)} %`,
+    alpha === null ? '–' : alpha.toFixed(2),
+    labellers.map((labeller) => `${labeller.name} ${labeller.answers}`).join(', '),
+  ]);
+  return formatTable([header, ...rows], 'lllrrrl');
+}
+
+/** Creates a queue and prints its id. */
+async function createQueue(flags: CreateFlags, { labels, json }: LabelsFlags): Promise<void> {
+  const { name, kind, responses, limit, seed, run = '' } = flags;
+  const source = toSource(flags);
+  const folder = resolve(run);
+  const store = new LabelStore({
+    folder: labels,
+    runs: async () => [{ id: run, name: basename(folder), folder }],
+  });
+  const options = { name, kind, source, limit, ...(responses !== undefined && { responses }) };
+  const line = new StatusLine(process.stderr);
+  const onProgress = (done: number, total: number) =>
+    line.show(dim(`Generating: ${done} of ${total} prompts …`, process.stderr));
+  const queue = await untilInterrupted((signal) =>
+    store.create(options, { seed, signal, onProgress }),
+  ).finally(() => line.clear());
+  const message = `Created ${queue.id} with ${count(queue.total, 'task')}`;
+  process.stdout.write(`${json ? JSON.stringify(queue) : message}\n`);
+}
+
+/** The single source of the responses, with the flags that belong to it. */
+function toSource(flags: CreateFlags): QueueSource {
+  const { run, fromStep, file, model, prompts, maxNewTokens } = flags;
+  const sources = Object.entries({ run, file, model }).filter(([, value]) => value !== undefined);
+  if (sources.length !== 1) {
+    const got = sources.map(([key]) => `--${key}`).join(' and ') || 'none of them';
+    throw new ConfigError(
+      `Cannot create a queue: exactly one of --run, --file and --model is required, got ${got}`,
+    );
+  }
+  if (run !== undefined)
+    return { from: 'samples', run, ...(fromStep !== undefined && { fromStep }) };
+  if (file !== undefined) return { from: 'file', file };
+  if (prompts === undefined) {
+    throw new ConfigError('Cannot create a queue: --model requires --prompts, got none');
+  }
+  const length = maxNewTokens === undefined ? {} : { maxNewTokens };
+  return { from: 'generate', model: model!, prompts, ...length };
+}
+
+/** Writes a queue's answers to a new file and prints how many. */
+async function exportQueue(
+  queue: string,
+  { labels, output, json }: LabelsFlags & { readonly output: string },
+): Promise<void> {
+  const answers = await new LabelStore({ folder: labels }).export(queue);
+  await writeFile(output, answers, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    throw new Error(`Cannot write ${output}: it must not exist, got a file; choose another name`);
+  });
+  const rows = answers.split('\n').length - 1;
+  const message = `Wrote ${count(rows, 'row')} to ${output}`;
+  process.stdout.write(`${json ? JSON.stringify({ rows, output }) : message}\n`);
 }

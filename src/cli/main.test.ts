@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runCli } from '../../test/helpers/run-cli.ts';
+import { runCli, runInProcess } from '../../test/helpers/run-cli.ts';
 import { version } from '../version.ts';
 
 describe('proximal', { timeout: 30_000 }, () => {
@@ -8,14 +8,23 @@ describe('proximal', { timeout: 30_000 }, () => {
   });
 
   test('without arguments prints the same help as --help and succeeds', async () => {
-    const help = await runCli('--help');
+    const help = await runInProcess('--help');
     expect(help.stdout).toMatch(/^Usage: proximal/);
     expect(help.status).toBe(0);
-    expect(await runCli()).toEqual(help);
+    expect(await runInProcess()).toEqual(help);
+  });
+
+  test('exits with code 2 for an unknown command and 1 for a failure', async () => {
+    const [unknown, failure] = await Promise.all([
+      runCli('fly'),
+      runCli('control', './nowhere', 'pause'),
+    ]);
+    expect([unknown.status, failure.status]).toEqual([2, 1]);
+    expect(failure.stderr).toMatch(/^Cannot pause \.\/nowhere: .*\n$/);
   });
 
   test.each([
-    [['fly'], 'Unknown command "fly": run "proximal --help" for what exists\n'],
+    [['fly'], 'Unknown command "fly": run "proximal --help" to see all commands\n'],
     [['genrate'], 'Unknown command "genrate": did you mean "generate"?\n'],
     [['--fly'], "error: unknown option '--fly'\n"],
     [
@@ -25,13 +34,13 @@ describe('proximal', { timeout: 30_000 }, () => {
     [['inspect'], "error: required option '--model <model>' not specified\n"],
     [
       ['generate', '--model', 'x'],
-      'Cannot generate: --prompt or --prompt-file must be given, got neither\n',
+      'Cannot generate: pass --prompt or --prompt-file, got neither\n',
     ],
     [
       ['generate', '--model', 'x', '--prompt', 'y', '--top-p', '1.5'],
       'Cannot use --top-p: it must be a number > 0 and ≤ 1, got "1.5"\n',
     ],
   ])('%j fails with one line and exit code 2', async (args, stderr) => {
-    expect(await runCli(...args)).toEqual({ status: 2, stdout: '', stderr });
+    expect(await runInProcess(...args)).toEqual({ status: 2, stdout: '', stderr });
   });
 });

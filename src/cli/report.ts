@@ -1,37 +1,36 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { writeReport } from '../dashboard/report/write-report.ts';
+import { count } from '../run/run-data.ts';
+import { formatBytes } from './format.ts';
+import { expectRun } from './runs.ts';
+import { stripControls } from './terminal.ts';
 
-const about = `Write a run as one HTML file with its charts, samples and tokens. It needs no network and no server, so that it can be sent to others; of paths in it only the last names stay.`;
+const about = `Write a run as one HTML file with its charts, samples and tokens. The file needs no network and no server, so you can send it to others. It contains only the last part of each path.`;
 
 interface ReportFlags {
   readonly output?: string;
   readonly samples: number;
 }
 
-/** `proximal report`: a run in one file. */
-export function addReport(program: Command): void {
-  program
-    .command('report')
-    .summary('Write a run as one HTML file to share')
+/** `proximal report`: a run in one HTML file. */
+export function addReport(command: Command): void {
+  command
     .description(about)
     .argument('<run>', "The run's folder")
-    .option('--output <file>', 'The file; <name of the run>-report.html if not given')
-    .option('--samples <number>', 'Samples in it at most, with their tokens', readCount, 100)
-    .action(makeReport);
+    .option('--output <file>', 'The file; <name of the run>-report.html by default')
+    .option('--samples <number>', 'Most samples to include, with their tokens', parseCount, 100)
+    .action(createReport);
 }
 
-async function makeReport(folder: string, { output, samples }: ReportFlags): Promise<void> {
-  const { expectRun } = await import('./runs/expect-run.ts');
-  const { writeReport } = await import('../dashboard/report/write-report.ts');
-  const { stripControls } = await import('./strip-controls.ts');
-  const { formatBytes } = await import('./units.ts');
-  const run = await expectRun(folder, 'make a report of');
+async function createReport(folder: string, { output, samples }: ReportFlags): Promise<void> {
+  const run = await expectRun(folder, 'write a report of');
   const path = output ?? `${run.name}-report.html`;
   const report = await writeReport(run, { path, samples });
-  const count = `${report.samples} ${report.samples === 1 ? 'sample' : 'samples'}`;
-  process.stdout.write(`${stripControls(path)}  ${formatBytes(report.bytes)}, ${count}\n`);
+  const size = `${formatBytes(report.bytes)}, ${count(report.samples, 'sample')}`;
+  process.stdout.write(`${stripControls(path)}  ${size}\n`);
 }
 
-function readCount(text: string): number {
+function parseCount(text: string): number {
   if (/^\d{1,7}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number ≥ 0.');
 }

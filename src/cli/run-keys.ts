@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs';
 import type { ReadStream } from 'node:tty';
 import { isPauseRequested, type RunCommand, requestControl } from '../run/run-control.ts';
 
-/** What the keys of a run's own terminal do. */
-export const keyHelp = 'Keys: p pauses and goes on, s saves, q stops after this step';
+/** Help for the keys that control a run in its own terminal. */
+export const keyHelp = 'Keys: p pause or continue, s save, q stop after this step';
 
-/** What the terminal does itself, unless each key is read as it is pressed. */
+/** Keys that the terminal turns into signals, unless it is in raw mode. */
 const terminalKeys = { '\x03': 'SIGINT', '\x1a': 'SIGTSTP', '\x1c': 'SIGQUIT' } as const;
 
-/** Steers a run by keys of the terminal that it was started from. */
+/** Controls a run with keys in the terminal that it was started from. */
 export class RunKeys {
   private readonly folder: string;
   private readonly print: (line: string) => void;
   private readonly input: ReadStream = process.stdin;
 
-  /** Reads keys from now on; undefined where there is no terminal, or another process has it. */
+  /** Starts reading keys; undefined if there is no terminal or another process uses it. */
   static open(folder: string, print: (line: string) => void): RunKeys | undefined {
     if (!process.stdin.isTTY || !isInForeground()) return undefined;
     const keys = new RunKeys(folder, print);
@@ -30,14 +30,14 @@ export class RunKeys {
     this.print = print;
   }
 
-  /** Leaves the terminal as it was. */
+  /** Restores the terminal. */
   close(): void {
     process.off('SIGCONT', this.takeTerminal);
     this.input.off('data', this.read);
     this.leaveTerminal();
   }
 
-  /** A process in the background would be stopped as soon as it reads. */
+  /** The system would stop a background process as soon as it reads. */
   private readonly takeTerminal = () => {
     if (!isInForeground()) return;
     this.input.setRawMode(true);
@@ -52,24 +52,24 @@ export class RunKeys {
   private readonly read = (bytes: Buffer) => {
     for (const key of bytes.toString()) {
       if (key in terminalKeys) this.raise(terminalKeys[key as keyof typeof terminalKeys]);
-      else if (key === 'p') this.ask(isPauseRequested(this.folder) ? 'resume' : 'pause');
-      else if (key === 's') this.ask('save');
-      else if (key === 'q') this.ask('stop');
+      else if (key === 'p') this.send(isPauseRequested(this.folder) ? 'resume' : 'pause');
+      else if (key === 's') this.send('save');
+      else if (key === 'q') this.send('stop');
     }
   };
 
-  /** Does what the terminal would do, to all processes of the command. */
+  /** Sends the signal that the terminal would send, to all processes of the command. */
   private raise(signal: (typeof terminalKeys)[keyof typeof terminalKeys]): void {
     if (signal === 'SIGTSTP') this.leaveTerminal();
     process.kill(0, signal);
   }
 
-  private ask(command: RunCommand): void {
+  private send(command: RunCommand): void {
     const answers = {
-      pause: 'Pausing before the next step; p goes on',
-      resume: 'Going on',
+      pause: 'Pausing before the next step; press p to continue',
+      resume: 'Continuing',
       save: 'Saving after this step',
-      stop: 'Ending after this step',
+      stop: 'Stopping after this step',
     };
     requestControl(this.folder, command).then(
       () => this.print(answers[command]),
@@ -78,17 +78,17 @@ export class RunKeys {
   }
 }
 
-/** Whether the terminal is this process's to read. */
+/** Whether this process may read from the terminal. */
 function isInForeground(): boolean {
   if (process.platform === 'win32') return true;
-  const [own, terminals] = readProcessGroups();
-  return own !== undefined && own === terminals;
+  const [own, foreground] = readProcessGroups();
+  return own !== undefined && own === foreground;
 }
 
 /** The process group of this process, and the one in the foreground of its terminal. */
 function readProcessGroups(): (string | undefined)[] {
   if (process.platform === 'linux') {
-    // The command's name, in brackets, may hold spaces; state and parent stand before the group.
+    // The command's name, in parentheses, may contain spaces. State and parent come before the group.
     const fields = readFileSync('/proc/self/stat', 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');

@@ -13,7 +13,7 @@ const schema = z.strictObject({
   stop: z.array(z.string().min(1)).default([]).describe('Ends a text'),
 });
 
-/** What the flags come to, or the error that they end with. */
+/** The parsed flags, or the error. */
 function parse(...args: string[]): object {
   let text = '';
   const command = addSchemaOptions(new Command('make'), schema)
@@ -59,7 +59,7 @@ describe('addSchemaOptions()', () => {
     ['--top-p', 'Infinity', 'a number > 0 and ≤ 1'],
     ['--kind', 'c', 'a or b'],
     ['--stop', '', 'text that is not empty'],
-  ])('refuses %s %j', (flag, value, rule) => {
+  ])('rejects %s %j', (flag, value, rule) => {
     expect(parse(flag, value)).toEqual({
       error: `Cannot use ${flag}: it must be ${rule}, got ${JSON.stringify(value)}\n`,
     });
@@ -67,11 +67,11 @@ describe('addSchemaOptions()', () => {
 });
 
 describe('readSchemaOptions()', () => {
-  test('gives nothing where no flag was given', () => {
+  test('returns nothing if no flag was passed', () => {
     expect(parse()).toEqual({});
   });
 
-  test('gives values of the right kind', () => {
+  test('returns values of the right type', () => {
     const numbers = ['--hidden-size', '1e3', '--top-p', '.5'];
     const flags = ['--kind', 'b', '--no-tie', '--verbose', '--title', '12'];
     expect(parse(...numbers, ...flags)).toEqual({
@@ -84,11 +84,11 @@ describe('readSchemaOptions()', () => {
     });
   });
 
-  test('gathers a list', () => {
+  test('collects a list', () => {
     expect(parse('--stop', 'x', '--stop', ' y')).toEqual({ stop: ['x', ' y'] });
   });
 
-  test('takes a default that was given as a flag', () => {
+  test('keeps a flag that repeats the default', () => {
     expect(parse('--tie', '--no-verbose', '--hidden-size', '768')).toEqual({
       tie: true,
       verbose: false,

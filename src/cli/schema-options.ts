@@ -1,42 +1,74 @@
-import { type Command, Option } from 'commander';
-import type { z } from 'zod';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
 import { type ConfigField, configFields } from '../config/config-fields.ts';
 
-/** Gives a command a flag for each field of a flat schema; a wrong value ends it with one sentence.
+/** Gives a command a flag per field of a flat schema. An invalid value ends the command with one sentence.
  *  @example hiddenSize: z.int().min(1).default(768).describe('Width')
  *    →  --hidden-size <number>  Width (default: 768)
  *  @example tie: z.boolean().default(true)  →  --no-tie, and --tie, which help does not show */
 export function addSchemaOptions(command: Command, schema: z.ZodObject): Command {
   for (const field of configFields(schema)) {
-    for (const option of makeOptions(command, field)) command.addOption(option);
+    for (const option of optionsOf(command, field)) command.addOption(option);
   }
   return command;
 }
 
-/** The fields that were given as flags. Defaults are left to the schema, so that flags can go over
- *  another source, such as a file. */
+/** Gives a command the flags of several schemas under headings, and `--model` for `modelName`. */
+export function addGroupedOptions(
+  command: Command,
+  groups: Readonly<Record<string, z.ZodRawShape>>,
+): void {
+  for (const [heading, shape] of Object.entries(groups)) {
+    command.optionsGroup(heading);
+    addSchemaOptions(command, z.strictObject(shape));
+  }
+  const long = command.options.find((option) => option.long === '--model-name')!;
+  long.hideHelp();
+  const flag = new Option('--model <model>', long.description);
+  const defaultModel: unknown = long.defaultValue;
+  command.addOption(flag.helpGroup(Object.keys(groups)[0]!));
+  if (defaultModel !== undefined) {
+    flag.description += ` (default: ${JSON.stringify(defaultModel)})`;
+  }
+}
+
+/** The fields that were passed as flags; `--model` is `modelName`. Defaults are left to the schema, so
+ *  that flags can override another source, such as a file. */
 export function readSchemaOptions<S extends z.ZodObject>(
   command: Command,
   schema: S,
 ): Partial<z.input<S>> {
-  const given = Object.entries(command.opts()).filter(
+  const options = command.opts<{ model?: string }>();
+  const passed = Object.entries(options).filter(
     ([key]) => key in schema.shape && command.getOptionValueSource(key) === 'cli',
   );
-  return Object.fromEntries(given) as Partial<z.input<S>>;
+  const { model } = options;
+  const isAlias = model !== undefined && 'modelName' in schema.shape;
+  return {
+    ...(isAlias && { modelName: model }),
+    ...Object.fromEntries(passed),
+  } as Partial<z.input<S>>;
 }
 
-function makeOptions(command: Command, field: ConfigField): Option[] {
-  const { description, default: standard } = field;
+/** Parses a port number. */
+export function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.');
+}
+
+function optionsOf(command: Command, field: ConfigField): Option[] {
+  const { description, default: defaultValue } = field;
   const name = flagName(field.key);
   if (field.type === 'boolean') {
-    const [shown, hidden] = standard === true ? [`no-${name}`, name] : [name, `no-${name}`];
-    const text = standard === true ? `Turn off: ${lowerFirst(description)}` : description;
+    const isOn = defaultValue === true;
+    const [shown, hidden] = isOn ? [`no-${name}`, name] : [name, `no-${name}`];
+    const text = isOn ? `Turn off: ${lowerFirst(description)}` : description;
     return [new Option(`--${shown}`, text), new Option(`--${hidden}`).hideHelp()];
   }
   const option = new Option(`--${name} <${valueName(field)}>`, description);
   if (field.choices !== undefined) option.choices(field.choices);
-  if (!Array.isArray(standard)) option.default(standard);
-  return [option.argParser(makeParser(command, { field, flag: `--${name}` }))];
+  if (!Array.isArray(defaultValue)) option.default(defaultValue);
+  return [option.argParser(valueParser(command, { field, flag: `--${name}` }))];
 }
 
 /** @example numKeyValueHeads  →  num-key-value-heads */
@@ -54,8 +86,8 @@ function lowerFirst(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1);
 }
 
-/** Turns a flag's text into the field's value; texts of a list are gathered. */
-function makeParser(
+/** Parses a flag's text into the field's value. Repeated flags of a list field are collected. */
+function valueParser(
   command: Command,
   { field, flag }: { field: ConfigField; flag: string },
 ): (text: string, earlier: unknown) => unknown {
@@ -70,7 +102,7 @@ function makeParser(
     isList ? [...((earlier ?? []) as readonly unknown[]), parse(text)] : parse(text);
 }
 
-/** Number() would take '' for 0 and '0x10' for 16. */
+/** Number() would read '' as 0 and '0x10' as 16. */
 function parseNumber(text: string): number {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
 }

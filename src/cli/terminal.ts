@@ -1,10 +1,10 @@
 import type { WriteStream } from 'node:tty';
 
-/** What is written to: a terminal, a pipe or a file. */
+/** Where text is written: a terminal, a pipe or a file. */
 export type Output = Pick<NodeJS.WritableStream, 'write'> &
   Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 
-/** Grey text, where the terminal can show it and nobody asked for none (https://no-color.org). */
+/** Grey text, if the terminal supports it and the user allows it (https://no-color.org). */
 export function dim(text: string, output: Output): string {
   return canStyle(output) ? `\x1b[2m${text}\x1b[22m` : text;
 }
@@ -17,9 +17,85 @@ function canStyle(output: Output): boolean {
   return output.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 }
 
-/** Says on a terminal what is being done; returns what takes it away again. */
+/** Control characters except tab and line feed, and characters that reverse the text direction. */
+const controls = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Makes text from a model, a user or a file safe to print: nothing in it can move the cursor, change
+ *  colours or the title, or hide other text.
+ *  @example 'a\x1b[2Jb\r\n'  →  'a[2Jb\n' */
+export function stripControls(text: string): string {
+  return text.replace(controls, (control) => (control === '\t' || control === '\n' ? control : ''));
+}
+
+/** Shows a status on a terminal while something runs. Returns a function that removes it. */
 export function showStatus(text: string, output: Output = process.stderr): () => void {
   if (output.isTTY !== true) return () => {};
   output.write(dim(`${text} …`, output));
   return () => output.write('\r\x1b[K');
+}
+
+/** One line of a terminal that changes; elsewhere it writes nothing. */
+export class StatusLine {
+  private readonly output: Output;
+  private isShown = false;
+
+  constructor(output: Output = process.stderr) {
+    this.output = output;
+  }
+
+  /** The longest text that fits: a full line would wrap and could not be removed. */
+  get width(): number {
+    return (this.output.columns || 80) - 1;
+  }
+
+  show(text: string): void {
+    if (!this.output.isTTY) return;
+    this.output.write(`\r\x1b[K${text}`);
+    this.isShown = true;
+  }
+
+  clear(): void {
+    if (this.isShown) this.output.write('\r\x1b[K');
+    this.isShown = false;
+  }
+}
+
+/** A progress bar; empty if there is no room.
+ *  @example ½, 10  →  '━━━━━─────' */
+export function progressBar(fraction: number, width: number): string {
+  const length = Math.max(0, width);
+  const filled = Math.round(length * fraction);
+  return '━'.repeat(filled) + '─'.repeat(length - filled);
+}
+
+/** Formats rows as indented lines with aligned columns: `l` left, `r` right. Control characters are
+ *  removed from the cells.
+ *  @example [['a', '1'], ['bc', '23']], 'lr'  →  '  a    1\n  bc  23' */
+export function formatTable(rows: readonly (readonly string[])[], align = 'll'): string {
+  const plain = rows.map((row) => row.map(stripControls));
+  const widths = [...align].map((_, column) =>
+    Math.max(...plain.map((row) => row[column]?.length ?? 0)),
+  );
+  return plain
+    .map((row) => {
+      const cells = row.map((cell, column) =>
+        align[column] === 'r' ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+      );
+      return `  ${cells.join('  ')}`.trimEnd();
+    })
+    .join('\n');
+}
+
+/** Joins titled sections; an empty body leaves only the title. */
+export function formatSections(
+  sections: readonly (readonly [title: string, body: string])[],
+  output: Output,
+): string {
+  return sections.map(([title, body]) => `${bold(title, output)}\n${body}`.trimEnd()).join('\n\n');
+}
+
+/** Text on one line, shortened to fit. */
+export function oneLine(text: string, width = Infinity): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > width ? `${line.slice(0, width - 1)}…` : line;
 }

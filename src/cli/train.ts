@@ -1,27 +1,125 @@
 import type { Command } from 'commander';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { dataConfigShape } from '../config/data-config.ts';
 import { ppoConfigShape } from '../config/ppo-config.ts';
-import { runConfigSchema, runOwnShape } from '../config/run-config.ts';
+import {
+  type RunConfig,
+  type RunConfigOptions,
+  runConfigSchema,
+  runOwnShape,
+} from '../config/run-config.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
-import { addRunFlags, type RunFlags, readRunFlags, runEnds } from './run-flags.ts';
+import * as proximal from '../index.ts';
+import { countAdapter, type ParameterCounts } from '../models/decoder/parameter-counts.ts';
+import { optimizerSteps } from '../ppo-trainer/ppo-step.ts';
+import { describeDropped, loadRunPrompts } from '../run/run-data.ts';
+import { checkRewards, hasOnlyHumanReward } from '../run/run-rewards.ts';
+import type { RunOptions, RunResult } from '../run/run-training.ts';
+import { describeFit, fitMemory, trainKind, trainRun } from '../run/train-run.ts';
+import { shellQuote, shortPath } from './format.ts';
+import {
+  type ModelContext,
+  type PlannedWork,
+  planRun,
+  type RunPlan,
+  type RunSchedule,
+} from './plan.ts';
+import { defineRunCommand } from './run-command.ts';
+import type { SummaryDetails } from './summary.ts';
 
-const about = `Fine-tune a language model by PPO. Values come from a config file, and flags go over them.
-
-${runEnds}`;
-
-const groups = {
-  'Prompts:': dataConfigShape,
-  'Rewards and output:': runOwnShape,
-  'Course of the run:': trainingConfigShape,
-  'PPO:': ppoConfigShape,
-};
-
-/** `proximal train`: a run of PPO. */
-export function addTrain(program: Command): void {
-  const command = program.command('train').summary('Fine-tune a model by PPO').description(about);
-  addRunFlags(command, groups);
-  command.action(async (flags: RunFlags) => {
-    const { trainModel } = await import('./train/train-model.ts');
-    await trainModel(flags, readRunFlags(command, runConfigSchema));
+/** `proximal train`: PPO. */
+export function addTrain(command: Command): void {
+  defineRunCommand<RunConfigOptions, RunConfig, RunResult>(command, {
+    kind: trainKind,
+    about: 'Fine-tune a language model with PPO: it learns to write responses that score higher.',
+    schema: runConfigSchema,
+    groups: {
+      'Prompts:': dataConfigShape,
+      'Rewards and output:': runOwnShape,
+      'Run:': trainingConfigShape,
+      'PPO:': ppoConfigShape,
+    },
+    plan: planTraining,
+    run: (config, options: RunOptions) => trainRun(config, { ...options, modules: { proximal } }),
+    summarize,
   });
+}
+
+/** Plans a PPO run. */
+export async function planTraining(config: RunConfig): Promise<RunPlan> {
+  checkRewards(config);
+  return planRun(config, (model) => planWork(config, model));
+}
+
+async function planWork(config: RunConfig, model: ModelContext): Promise<PlannedWork> {
+  const { architecture, counts } = model;
+  const prompts = await loadRunPrompts(config, model);
+  const dropped = describeDropped(prompts.report);
+  const policy = countAdapter(architecture, toLoraConfig(config));
+  const hasValue = config.advantageEstimator === 'gae';
+  const lengths = [...prompts.train, ...prompts.validation].map(({ tokens }) => tokens.length);
+  const longestPrompt = lengths.reduce((longest, length) => Math.max(longest, length), 0);
+  const meanPrompt = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
+  const responsesPerStep = config.batchSize * config.samplesPerPrompt;
+  const fitted = fitMemory(config, { architecture, prompts });
+  const validation = prompts.validation.length;
+  return {
+    unit: 'prompts',
+    train: prompts.train.length,
+    validation,
+    warnings: dropped === undefined ? [] : [dropped],
+    trainable: {
+      policy,
+      ...(hasValue && { value: policy + architecture.config.hidden_size }),
+    },
+    rewards: config.reward,
+    responsesPerStep,
+    optimizerStepsPerStep: optimizerSteps(config, 1),
+    longest: longestPrompt + config.maxNewTokens,
+    memory: { generation: fitted.estimate.rollout, training: fitted.estimate.update },
+    memoryPlan: config.memory === undefined ? undefined : describeFit(fitted),
+    canEvaluate: !hasOnlyHumanReward(config),
+    flops: (schedule) => {
+      const meanLength = meanPrompt + config.maxNewTokens;
+      return countFlops(config, { counts, schedule, meanLength, validation, responsesPerStep });
+    },
+  };
+}
+
+interface Work {
+  readonly counts: ParameterCounts;
+  readonly schedule: RunSchedule;
+  readonly meanLength: number;
+  readonly validation: number;
+  readonly responsesPerStep: number;
+}
+
+/** Operations of a run if every response has the full length: 2 per token and parameter of a forward or
+ *  backward pass. Generation counts twice, because it is limited by memory bandwidth. */
+function countFlops(config: RunConfig, work: Work): number {
+  const { counts, schedule, meanLength, validation, responsesPerStep } = work;
+  // The embedding is looked up; a tied one is also multiplied as the output head.
+  const multiplied = counts.total - (counts.head > 0 ? counts.embedding : 0);
+  const pass = 2 * multiplied * meanLength;
+  const models = config.advantageEstimator === 'gae' ? 2 : 1;
+  const generate = 2 * pass;
+  const score = pass * models;
+  const update = config.ppoEpochs * 2 * pass * models;
+  const evaluate = generate * (1 + config.evalBestOf) + config.evalBestOf * pass * (1 + models);
+  return (
+    schedule.totalSteps * responsesPerStep * (generate + score + update) +
+    schedule.evaluations * validation * evaluate
+  );
+}
+
+function summarize({ folder, modelFolder }: RunResult, { modelName }: RunConfig): SummaryDetails {
+  const model = shellQuote(shortPath(modelName));
+  const adapter = shellQuote(shortPath(modelFolder!));
+  return {
+    modelNote: 'LoRA adapter in PEFT format',
+    next: [
+      `proximal generate --model ${model} --adapter ${adapter} --prompt "…"`,
+      `proximal evaluate --adapter ${shellQuote(shortPath(folder))}`,
+    ],
+  };
 }

@@ -1,8 +1,8 @@
 /** The contract between the dashboard's server and its page. Types only. */
 
 import type { TokenRecord } from '../loop/records.ts';
+import type { LogRow } from '../run/log-files.ts';
 import type { RunCommand } from '../run/run-control.ts';
-import type { LogRow } from '../run/run-log.ts';
 import type { RunState } from '../run/run-state.ts';
 
 export type { LogRow };

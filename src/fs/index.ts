@@ -1,8 +1,7 @@
 export { AtomicFile, syncFolder, syncTree, writeAtomically } from './atomic-file.ts';
 export { appendJsonLines } from './jsonl.ts';
-export { JsonlTail, type LineSink, type LogChange } from './jsonl-tail.ts';
+export { JsonlTail, type LineSink } from './jsonl-tail.ts';
 export {
-  type Line,
   parseJsonObject,
   pathExists,
   readBytes,
@@ -10,3 +9,4 @@ export {
   splitLines,
   statIfExists,
 } from './read.ts';
+export { explainSystemError } from './system-error.ts';

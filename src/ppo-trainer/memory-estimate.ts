@@ -36,7 +36,7 @@ export interface MemoryEstimate {
 }
 
 /** Node with this package and ONNX Runtime. */
-const PROCESS = 200e6;
+export const PROCESS = 200e6;
 /** Arrays as large as an adapter that its training holds: weights, gradients, two moments, and a copy
  *  of all but the gradients that an update which fails goes back to. */
 const TRAINED_COPIES = 7;

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { statIfExists } from '../fs/index.ts';
+import { readTextIfExists, statIfExists } from '../fs/index.ts';
 
-/** The file of a checkpoint that vouches for the others. */
+/** The file of a checkpoint that lists all others with their checksums. */
 const manifestName = 'manifest.json';
 
-const fileFactsSchema = z.strictObject({ size: z.int().min(0), sha256: z.string().length(64) });
+const fileSchema = z.strictObject({ size: z.int().min(0), sha256: z.string().length(64) });
 
 const manifestSchema = z.strictObject({
   format: z.literal(1),
   step: z.int().min(0),
   isBest: z.boolean(),
-  /** Every other file by its path from the checkpoint's folder, with slashes. */
-  files: z.record(z.string(), fileFactsSchema),
+  /** Every other file by its path within the checkpoint, with forward slashes. */
+  files: z.record(z.string(), fileSchema),
 });
 
 export type CheckpointManifest = Readonly<z.output<typeof manifestSchema>>;
@@ -28,7 +28,7 @@ export async function writeManifest(
 ): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   const paths = entries.filter((entry) => entry.isFile()).map((it) => join(it.parentPath, it.name));
-  const files: Record<string, z.output<typeof fileFactsSchema>> = {};
+  const files: Record<string, z.output<typeof fileSchema>> = {};
   for (const path of paths.toSorted()) {
     const size = (await statIfExists(path))!.size;
     files[relative(folder, path).split(sep).join('/')] = { size, sha256: await hashFile(path) };
@@ -38,16 +38,16 @@ export async function writeManifest(
   await writeFile(join(folder, manifestName), json, { flag: 'wx' });
 }
 
-/** The manifest of the checkpoint of a step, or what is wrong with it, as in `manifest.json is missing`. */
+/** The manifest of a step's checkpoint, or what is wrong with it, such as `manifest.json is missing`. */
 export async function readManifest(
   folder: string,
   step: number,
 ): Promise<CheckpointManifest | string> {
-  const path = join(folder, manifestName);
-  if ((await statIfExists(path)) === undefined) return `${manifestName} is missing`;
-  const manifest = parseManifest(await readFile(path, 'utf8'));
+  const text = await readTextIfExists(join(folder, manifestName));
+  if (text === undefined) return `${manifestName} is missing`;
+  const manifest = parseManifest(text);
   if (typeof manifest === 'string' || manifest.step === step) return manifest;
-  return `${manifestName} must be of step ${step}, got ${manifest.step}`;
+  return `${manifestName} must be for step ${step}, got ${manifest.step}`;
 }
 
 function parseManifest(text: string): CheckpointManifest | string {
@@ -60,10 +60,10 @@ function parseManifest(text: string): CheckpointManifest | string {
   const { data, error } = manifestSchema.safeParse(json);
   if (data !== undefined) return data;
   const [issue] = error.issues as [z.core.$ZodIssue];
-  return `${manifestName} must have the form of this version (${issue.path.join('.')}: ${issue.message})`;
+  return `${manifestName} must be in the format of this version (${issue.path.join('.')}: ${issue.message})`;
 }
 
-/** What is wrong with the first file that is not as the manifest says; undefined if all are. */
+/** What is wrong with the first file that does not match the manifest; undefined if all match. */
 export async function findDamage(
   folder: string,
   { files }: CheckpointManifest,
@@ -74,7 +74,7 @@ export async function findDamage(
     if (stats === undefined) return `${name} is missing`;
     if (stats.size !== size) return `${name} must have ${size} bytes, got ${stats.size}`;
     if ((await hashFile(path)) !== sha256) {
-      return `${name} must have the SHA-256 of ${manifestName}, got another: its bytes have changed`;
+      return `${name} must have the SHA-256 in ${manifestName}, got another: its bytes have changed`;
     }
   }
   return undefined;

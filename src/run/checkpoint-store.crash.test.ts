@@ -12,9 +12,9 @@ const script = fileURLToPath(new URL('../../test/helpers/run-store-child.ts', im
 
 interface Child {
   readonly step: number;
-  /** A function of the file system and which of its calls it does not come to. */
+  /** A file-system function and the number of the call before which the process is killed. */
   readonly killAt: string;
-  /** Largest file that it may write, in KiB. */
+  /** File size limit in KiB. */
   readonly limit?: number;
 }
 
@@ -35,7 +35,7 @@ async function makeStore(folder: string): Promise<CheckpointStore> {
   return store;
 }
 
-/** The steps of the latest and the best, after checking that both are whole and none was damaged. */
+/** The steps of the latest and the best checkpoint, after checking that both are intact. */
 async function readSteps(folder: string): Promise<readonly [number, number]> {
   const store = new CheckpointStore(folder, { keep: 1 });
   const [latest, best] = [(await store.latest())!, (await store.best())!];
@@ -51,10 +51,10 @@ describe('A process that is killed while it saves', { timeout: 60_000 }, () => {
     ['between two files', { step: 30, killAt: 'writeFile 2' }, [20, 10]],
     ['before the folder is put in place', { step: 30, killAt: 'rename 1' }, [20, 10]],
     ['before best.json is put in place', { step: 30, killAt: 'rename 2' }, [30, 30]],
-    ['in the midst of a deletion', { step: 30, killAt: 'rm 2' }, [30, 30]],
-    ['in the midst of a replacement', { step: 20, killAt: 'rename 2' }, [20, 10]],
+    ['during a deletion', { step: 30, killAt: 'rm 2' }, [30, 30]],
+    ['during a replacement', { step: 20, killAt: 'rename 2' }, [20, 10]],
     ['before what it replaced is deleted', { step: 20, killAt: 'rename 3' }, [20, 20]],
-  ] as const)('%s leaves whole checkpoints', async (_, child, steps) => {
+  ] as const)('%s leaves intact checkpoints', async (_, child, steps) => {
     const folder = join(makeTempFolder(), 'c');
     await makeStore(folder);
     expect(await saveInChild(folder, child)).toEqual({ stderr: '', signal: 'SIGKILL' });
@@ -71,7 +71,7 @@ describe('A save that fails', { timeout: 60_000 }, () => {
   const refuse = (code: string) =>
     Object.assign(new Error(`${code}: no, write`), { code, syscall: 'write' });
 
-  test('on a full disk leaves the old checkpoints and nothing else', async () => {
+  test('on a full disk leaves only the old checkpoints', async () => {
     const folder = join(makeTempFolder(), 'c');
     const store = await makeStore(folder);
     const save = store.save(
@@ -89,7 +89,7 @@ describe('A save that fails', { timeout: 60_000 }, () => {
     expect(await readdir(folder)).toHaveLength(3);
   });
 
-  test('before there is a checkpoint says to start again', async () => {
+  test('before the first checkpoint asks to start again', async () => {
     const folder = join(makeTempFolder(), 'c');
     const store = new CheckpointStore(folder, { keep: 1 });
     await expect(
@@ -100,7 +100,7 @@ describe('A save that fails', { timeout: 60_000 }, () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('by a bug keeps its error', async () => {
+  test('because of a bug keeps the original error', async () => {
     const folder = join(makeTempFolder(), 'c');
     const store = await makeStore(folder);
     const bug = new TypeError('Internal: no weights');
@@ -109,13 +109,13 @@ describe('A save that fails', { timeout: 60_000 }, () => {
   });
 
   test.skipIf(process.platform === 'win32')(
-    'at a limit of the system leaves the old checkpoints',
+    'at the file size limit leaves the old checkpoints',
     async () => {
       const folder = join(makeTempFolder(), 'c');
       await makeStore(folder);
       const { stderr } = await saveInChild(folder, { step: 30, killAt: 'never', limit: 64 });
       expect(stderr).toContain(
-        `Cannot save checkpoint 30 to ${folder}: a file is longer than this system allows (EFBIG`,
+        `Cannot save checkpoint 30 to ${folder}: the file exceeds the size limit of this system (EFBIG`,
       );
       expect(stderr).toContain('raise the limit (ulimit -f) and resume from step 20');
       expect(await readSteps(folder)).toEqual([20, 10]);

@@ -24,7 +24,7 @@ describe('A damaged checkpoint', { timeout: 60_000 }, () => {
     [
       'a changed byte',
       (it) => flipByte(join(it, 'policy/adapter.bin'), [5, 1]),
-      'policy/adapter.bin must have the SHA-256 of manifest.json, got another: its bytes have changed',
+      'policy/adapter.bin must have the SHA-256 in manifest.json, got another: its bytes have changed',
     ],
     ['a missing file', (it) => rm(join(it, 'trainer.json')), 'trainer.json is missing'],
     ['a missing manifest', (it) => rm(join(it, 'manifest.json')), 'manifest.json is missing'],
@@ -36,11 +36,11 @@ describe('A damaged checkpoint', { timeout: 60_000 }, () => {
     [
       'a manifest of a later format',
       (it) => writeFile(join(it, 'manifest.json'), '{"format":2}'),
-      'manifest.json must have the form of this version (format: ',
+      'manifest.json must be in the format of this version (format: ',
     ],
   ];
 
-  test.each(cases)('with %s is passed over and named', async (_, damage, message) => {
+  test.each(cases)('with %s is skipped and named', async (_, damage, message) => {
     const store = makeStore(2);
     await saveTestCheckpoints(store, '10*', '20*');
     const newest = join(store.folder, 'checkpoint-000020');
@@ -48,11 +48,11 @@ describe('A damaged checkpoint', { timeout: 60_000 }, () => {
     for (const found of [await store.latest(), await store.best()]) {
       expect(found).toMatchObject({ step: 10, folder: join(store.folder, 'checkpoint-000010') });
       expect(found?.warnings).toHaveLength(1);
-      expect(found?.warnings[0]).toContain(`Passing over ${newest}: ${message}`);
+      expect(found?.warnings[0]).toContain(`Skipping ${newest}: ${message}`);
     }
   });
 
-  test('whose bytes are changed anywhere is passed over, or reads the same', async () => {
+  test('with any changed byte is skipped or reads the same', async () => {
     const store = makeStore(2);
     await saveTestCheckpoints(store, '10', '20*');
     const folder = join(store.folder, 'checkpoint-000020');
@@ -76,7 +76,7 @@ describe('A damaged checkpoint', { timeout: 60_000 }, () => {
     );
   });
 
-  test('is not deleted for, nor counted as, the best', async () => {
+  test('is not kept as the best', async () => {
     const store = makeStore(1);
     await saveTestCheckpoints(store, '10*');
     await rm(join(store.folder, 'checkpoint-000010/trainer.json'));
@@ -84,12 +84,12 @@ describe('A damaged checkpoint', { timeout: 60_000 }, () => {
     expect(await readdir(store.folder)).toEqual(['checkpoint-000020']);
   });
 
-  test('is an error where no other is left', async () => {
+  test('is an error if no other checkpoint is left', async () => {
     const store = makeStore(2);
     await saveTestCheckpoints(store, '10');
     await rm(join(store.folder, 'checkpoint-000010/trainer.json'));
     await expect(store.latest()).rejects.toThrow(
-      `Cannot find the latest checkpoint in ${store.folder}: one must be whole, got none (Passing over ${store.folder}/checkpoint-000010: trainer.json is missing); start a new run`,
+      `Cannot find the latest checkpoint in ${store.folder}: at least one must be intact, got none (Skipping ${store.folder}/checkpoint-000010: trainer.json is missing); start a new run`,
     );
   });
 });

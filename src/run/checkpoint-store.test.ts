@@ -9,7 +9,7 @@ import { CheckpointStore } from './checkpoint-store.ts';
 const makeStore = (keep: number) => new CheckpointStore(join(makeTempFolder(), 'c'), { keep });
 
 describe('CheckpointStore', { timeout: 60_000 }, () => {
-  test('save() gives a whole folder with a manifest, and latest() finds it', async () => {
+  test('save() writes a folder with a manifest, and latest() finds it', async () => {
     const store = makeStore(2);
     expect(await store.latest()).toBeUndefined();
     expect(await store.best()).toBeUndefined();
@@ -50,7 +50,7 @@ describe('CheckpointStore', { timeout: 60_000 }, () => {
     expect(await readdir(store.folder)).not.toContain('checkpoint-000010');
   });
 
-  test('save() keeps what its rules say, for every course of a run', async () => {
+  test('save() keeps the newest and the best for any sequence of saves', async () => {
     const saves = fc.array(fc.record({ step: fc.nat(9), isBest: fc.boolean() }), {
       minLength: 1,
       maxLength: 6,
@@ -77,7 +77,7 @@ describe('CheckpointStore', { timeout: 60_000 }, () => {
     );
   });
 
-  test('save() of a step that is there replaces it', async () => {
+  test('save() replaces a checkpoint of the same step', async () => {
     const store = makeStore(2);
     await saveTestCheckpoints(store, '10', '20*');
     await store.save(20, (to) => writeFile(join(to, 'new'), 'x'), { isBest: false });
@@ -88,7 +88,7 @@ describe('CheckpointStore', { timeout: 60_000 }, () => {
     expect(await store.best()).toBeUndefined();
   });
 
-  test('save() removes what ended processes left, and nothing of others', async () => {
+  test('save() removes leftovers of ended processes and nothing else', async () => {
     const store = makeStore(1);
     await saveTestCheckpoints(store, '10');
     await mkdir(join(store.folder, 'checkpoint-000020.1-2.tmp/policy'), { recursive: true });
@@ -98,7 +98,7 @@ describe('CheckpointStore', { timeout: 60_000 }, () => {
     expect((await readdir(store.folder)).toSorted()).toEqual(['checkpoint-000020', 'notes.tmp']);
   });
 
-  test.each([0, Number.NaN])('a store refuses to keep %d', (keep) => {
+  test.each([0, Number.NaN])('rejects keep: %d', (keep) => {
     expect(() => new CheckpointStore('c', { keep })).toThrow(
       `Cannot keep checkpoints in c: keep must be at least 1, got ${keep}`,
     );

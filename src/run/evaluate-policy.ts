@@ -8,24 +8,24 @@ import type { EvaluationPrompt, Scorer } from '../ppo-trainer/evaluator.ts';
 import { Evaluator } from '../ppo-trainer/evaluator.ts';
 import { RewardComputer } from '../reward-kl/index.ts';
 import { CheckpointStore } from './checkpoint-store.ts';
-import { loadRewards } from './reward-specs.ts';
 import { locateRunFiles } from './run-folder.ts';
+import { loadRewards } from './run-rewards.ts';
 import { readRunState } from './run-state.ts';
 
 export interface EvaluatePolicyOptions {
   readonly model: LoadedModel;
   readonly prompts: readonly EvaluationPrompt[];
-  /** Folder of the policy's adapter; without it the reference alone is evaluated. */
+  /** Folder of the policy's adapter; without it only the reference is evaluated. */
   readonly adapter?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?:
     | ((part: 'reference' | 'policy', done: number, total: number) => void)
     | undefined;
-  /** Modules that reward files may import by name without an installation, such as this package. */
+  /** Modules that reward files can import by name without installing them, such as this package. */
   readonly modules?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** How reference and policy do on the same prompts, with the same random streams. */
+/** Performance of reference and policy on the same prompts with the same random streams. */
 export interface PolicyEvaluation {
   readonly prompts: number;
   readonly reference: Performance;
@@ -35,7 +35,7 @@ export interface PolicyEvaluation {
   readonly samples: EvaluationReport['samples'];
 }
 
-/** Evaluates a policy's adapter beside its reference. */
+/** Evaluates a policy's adapter and its reference on the same prompts. */
 export async function evaluatePolicy(
   config: RunConfig,
   options: EvaluatePolicyOptions,
@@ -44,12 +44,12 @@ export async function evaluatePolicy(
   const { rewards } = await loadRewards({ ...config, valueInit: 'zero' }, { model, modules });
   const computer = new RewardComputer({ config, sources: rewards ?? [] });
   const scorer: Scorer = (samples, context) => computer.score(samples, context);
-  const read = async (place: string | undefined) =>
-    place === undefined ? undefined : (await readAdapter(place, model.base.modules())).adapter;
+  const read = async (path: string | undefined) =>
+    path === undefined ? undefined : (await readAdapter(path, model.base.modules())).adapter;
   const [start, adapter] = [await read(config.adapter), await read(folder)];
-  const given = { ...options, scorer, start };
-  const reference = await measure(config, { ...given, adapter: start });
-  const policy = adapter && (await measure(config, { ...given, adapter }));
+  const shared = { ...options, scorer, start };
+  const reference = await measure(config, { ...shared, adapter: start });
+  const policy = adapter && (await measure(config, { ...shared, adapter }));
   return {
     prompts: prompts.length,
     reference: reference.performance,
@@ -60,7 +60,7 @@ export async function evaluatePolicy(
 
 type MeasureOptions = Omit<EvaluatePolicyOptions, 'adapter'> & {
   readonly scorer: Scorer;
-  /** What the reference is. */
+  /** The reference's adapter. */
   readonly start: LoraAdapter | undefined;
   readonly adapter: LoraAdapter | undefined;
 };
@@ -87,12 +87,12 @@ async function measure(
   }
 }
 
-/** The folder of the policy's adapter: the folder itself, or where a run has it, which before its
- *  end is its latest checkpoint. */
+/** The folder of the policy's adapter: the folder itself, or the one inside a run, which is in the
+ *  latest checkpoint until the run ends. */
 export async function findPolicy(folder: string): Promise<string> {
   if ((await readRunState(folder)) === undefined) return folder;
-  const done = join(folder, 'model');
-  if (existsSync(join(done, 'adapter_config.json'))) return done;
+  const model = join(folder, 'model');
+  if (existsSync(join(model, 'adapter_config.json'))) return model;
   const latest = await new CheckpointStore(locateRunFiles(folder).checkpoints, {
     keep: 1,
   }).latest();

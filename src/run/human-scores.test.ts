@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 describe('readHumanRequests()', () => {
-  test('knows what is asked, what is done and what is asked again', async () => {
+  test('lists open, closed and reopened requests', async () => {
     expect(await readHumanRequests(makeTempFolder())).toEqual([]);
     const waiting = async () =>
       (await readHumanRequests(run)).map(({ id, isWaiting }) => [id, isWaiting]);
@@ -43,7 +43,7 @@ describe('readHumanRequests()', () => {
 });
 
 describe('appendHumanScore()', () => {
-  test('adds a line for each score, and for what is taken back', async () => {
+  test('appends a line per score and per withdrawal', async () => {
     const note = 'a <b>\nnote';
     await appendHumanScore(run, { request: 'a', score: 0.5, labeller: 'Ada', note });
     await appendHumanScore(run, { request: 'a', score: null, labeller: 'Ada' });
@@ -55,17 +55,23 @@ describe('appendHumanScore()', () => {
     expect(readFileSync(at('scores.jsonl'), 'utf8').match(/\n/g)).toHaveLength(2);
   });
 
-  test('leaves a line that a crash tore behind', async () => {
+  test('skips a line that a crash left incomplete', async () => {
     appendFileSync(at('scores.jsonl'), '{"request":"a","sc');
     await appendHumanScore(run, { request: 'b', score: 1, labeller: 'Ada' });
     expect(await readHumanScores(run)).toMatchObject([{ request: 'b', score: 1 }]);
   });
 
   test.each([
-    [{ score: Number.NaN }, /^Cannot score a: score must be right \(.*NaN\); give/],
-    [{ labeller: '' }, /^Cannot score a: labeller must be right/],
-    [{ request: 'z' }, 'Cannot score z: the run must wait for it, got one it never asked for'],
-    [{ request: 'b' }, 'Cannot score b: the run must wait for it, got one whose scores it has'],
+    [{ score: Number.NaN }, /^Cannot score a: score is invalid \(.*NaN\); pass/],
+    [{ labeller: '' }, /^Cannot score a: labeller is invalid/],
+    [
+      { request: 'z' },
+      'Cannot score z: the run must be waiting for it, got a request it never made',
+    ],
+    [
+      { request: 'b' },
+      'Cannot score b: the run must be waiting for it, got a request it has closed',
+    ],
   ])('refuses %j and writes nothing', async (given, fault) => {
     appendJsonLines(at('requests.jsonl'), [{ closed: ['b'], time }]);
     const score = { request: 'a', score: 1, labeller: 'Ada', ...given };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { appendJsonLines } from '../fs/index.ts';
+import { appendJsonLines, explainSystemError } from '../fs/index.ts';
 import {
   type HumanRequest,
   type HumanScore,
@@ -8,20 +8,19 @@ import {
   readRequestLines,
   readScoreLines,
 } from '../reward-kl/index.ts';
-import { explainSystemError } from './system-error.ts';
 
-/** A response that a run asked people to score. */
+/** A response that a run asks people to score. */
 export interface AskedRequest extends HumanRequest {
-  /** Whether its score still counts; it also does where the run's process is gone. */
+  /** Whether its score still counts; also true if the run's process is gone. */
   readonly isWaiting: boolean;
 }
 
-/** Where a run's live human scores and its requests for them lie. */
+/** The folder of a run's live human scores and its requests for them. */
 export function humanFolder(run: string): string {
   return join(run, 'human');
 }
 
-/** All that a run has asked people to score, in the order of asking; each once. */
+/** Everything that a run has asked people to score, in order, each once. */
 export async function readHumanRequests(run: string): Promise<AskedRequest[]> {
   const { requests } = locateHumanFiles(humanFolder(run));
   const asked = new Map<string, AskedRequest>();
@@ -33,31 +32,31 @@ export async function readHumanRequests(run: string): Promise<AskedRequest[]> {
   return [...asked.values()];
 }
 
-/** All that people gave, in order; a score of null takes back what the same person gave before. */
+/** All scores by people, in order. A score of null withdraws the earlier one by the same person. */
 export async function readHumanScores(run: string): Promise<readonly HumanScore[]> {
   const { scores } = locateHumanFiles(humanFolder(run));
   return (await readScoreLines(scores).read()).records;
 }
 
-/** Writes down what a person gives a response that its run waits for. A later score of the same
- *  person replaces the earlier, and null takes it back.
+/** Records a person's score for a response that a run is waiting for. A later score by the same person
+ *  replaces the earlier one; null withdraws it.
  *  @example await appendHumanScore('runs/a', { request: 'f81d…', score: 0.5, labeller: 'Ada' }); */
 export async function appendHumanScore(
   run: string,
-  given: Omit<HumanScore, 'time'>,
+  input: Omit<HumanScore, 'time'>,
 ): Promise<void> {
-  const { request } = given;
-  const parsed = humanScoreSchema.safeParse({ ...given, time: new Date().toISOString() });
+  const { request } = input;
+  const parsed = humanScoreSchema.safeParse({ ...input, time: new Date().toISOString() });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw new TypeError(
-      `Cannot score ${request}: ${issue!.path.join('.')} must be right (${issue!.message}); give { request, score, labeller }`,
+      `Cannot score ${request}: ${issue!.path.join('.')} is invalid (${issue!.message}); pass { request, score, labeller }`,
     );
   }
   const asked = (await readHumanRequests(run)).find(({ id }) => id === request);
   if (!asked?.isWaiting) {
-    const got = asked === undefined ? 'one it never asked for' : 'one whose scores it has taken';
-    throw new Error(`Cannot score ${request}: the run must wait for it, got ${got}`);
+    const got = asked === undefined ? 'a request it never made' : 'a request it has closed';
+    throw new Error(`Cannot score ${request}: the run must be waiting for it, got ${got}`);
   }
   const { scores } = locateHumanFiles(humanFolder(run));
   try {

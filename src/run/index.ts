@@ -12,11 +12,14 @@ export {
 } from './checkpoint-store.ts';
 export { type EvaluatePolicyOptions, evaluatePolicy } from './evaluate-policy.ts';
 export { appendHumanScore, readHumanRequests } from './human-scores.ts';
-export { JsonlWriter } from './jsonl-writer.ts';
+export { JsonlWriter, type LogRow } from './log-files.ts';
 export { MetricSink } from './metric-sink.ts';
-export type { FirstAndLastValidation, StageValidation } from './read-validations.ts';
-export type { LengthBaseline } from './reward-data.ts';
-export { type RewardRunResult, resumeRewardRun, rewardRun } from './reward-run.ts';
+export {
+  type LengthBaseline,
+  type RewardRunResult,
+  resumeRewardRun,
+  rewardRun,
+} from './reward-run.ts';
 export { type RunCommand, requestControl } from './run-control.ts';
 export {
   locateRunFiles,
@@ -25,10 +28,8 @@ export {
   type RunPaths,
   readRunConfig,
 } from './run-folder.ts';
-export type { LogRow } from './run-log.ts';
 export { type RunState, readRunState } from './run-state.ts';
-export { resumeSFTRun, sftRun } from './sft-run.ts';
-export type { StageItems, StageRunOptions, StageRunResult } from './stage-run.ts';
-export type { EventContent } from './tensorboard/event.ts';
-export { EventWriter, type EventWriterOptions } from './tensorboard/event-writer.ts';
-export { resumeRun, type TrainRunOptions, type TrainRunResult, trainRun } from './train-run.ts';
+export type { RunEvaluation, RunEvaluations, RunOptions, RunResult } from './run-training.ts';
+export { type RunData, resumeSFTRun, type SFTRunResult, sftRun } from './sft-run.ts';
+export { type EventContent, EventWriter, type EventWriterOptions } from './tensorboard.ts';
+export { resumeRun, type TrainRunOptions, trainRun } from './train-run.ts';

@@ -130,7 +130,7 @@ describe('MetricSink', () => {
     expect(bare).toMatchObject({ step: 2, scalars: { lr: 0.5 }, texts: {} });
   });
 
-  test('handle() keeps the state of the run', async () => {
+  test('handle() updates the state of the run', async () => {
     const path = join(makeTempFolder(), 'a');
     const run = await RunFolder.create(path, options);
     const sink = new MetricSink(run);
@@ -147,7 +147,7 @@ describe('MetricSink', () => {
     run.close();
   });
 
-  test('handle() makes no file for what does not happen', async () => {
+  test('handle() creates no file without events for it', async () => {
     const run = await RunFolder.create(join(makeTempFolder(), 'a'), options);
     const sink = new MetricSink(run);
     sink.handle({ ...stepOf(1), ...{ samples: [], tokens: [] } } as TrainEvent);
@@ -158,7 +158,7 @@ describe('MetricSink', () => {
     run.close();
   });
 
-  test('handle() logs starts, warnings, checkpoints, pauses and ends in plain words', async () => {
+  test('handle() logs starts, warnings, checkpoints, pauses and ends', async () => {
     const path = join(makeTempFolder(), 'a');
     const start = { type: 'run-start', totalSteps: 9, stepsPerEpoch: 3 } as const;
     const paused = { type: 'control', status: 'paused', message: 'Paused before step 3' } as const;
@@ -189,7 +189,7 @@ describe('MetricSink', () => {
     ]);
     expect(rows).toEqual([
       '0 warning: Left out 1 prompt',
-      '0 start: The run starts; it has 9 steps',
+      '0 start: Started a run of 9 steps',
       '2 checkpoint: Saved a checkpoint after step 2, the best so far',
       '2 control: Paused before step 3',
       '3 end: The run was interrupted',
@@ -197,11 +197,11 @@ describe('MetricSink', () => {
     expect(await play([warning, { ...start, step: 2 }], { resume: true })).toEqual([
       ...rows.slice(0, 4),
       '2 warning: Left out 1 prompt',
-      '2 resume: The run goes on after step 2 of 9',
+      '2 resume: Resumed after step 2 of 9',
     ]);
   });
 
-  test('handle() shows the phase of a living run', async () => {
+  test('handle() shows the phase of a run in progress', async () => {
     const path = join(makeTempFolder(), 'a');
     const run = await RunFolder.create(path, options);
     const sink = new MetricSink(run);
@@ -214,7 +214,7 @@ describe('MetricSink', () => {
     run.close();
   });
 
-  test('an interrupted and resumed run has the lines of one that was not', async () => {
+  test('an interrupted and resumed run logs the same lines as an uninterrupted one', async () => {
     const root = makeTempFolder();
     const play = async (name: string, { until, resume }: { until: number; resume: boolean }) => {
       const run = await RunFolder.create(join(root, name), { ...options, resume });

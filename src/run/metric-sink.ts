@@ -1,15 +1,14 @@
 import type { TrainEvent } from '../loop/events.ts';
 import type { SampleRecord } from '../loop/records.ts';
-import { JsonlWriter } from './jsonl-writer.ts';
+import { JsonlWriter, type LogRow } from './log-files.ts';
 import type { RunFolder } from './run-folder.ts';
-import type { LogRow } from './run-log.ts';
-import { EventWriter } from './tensorboard/event-writer.ts';
+import { EventWriter } from './tensorboard.ts';
 
 type StepEvent = Extract<TrainEvent, { type: 'step' }>;
 type EvaluationEvent = Extract<TrainEvent, { type: 'evaluation' }>;
 
-/** Writes down what a run tells: metrics, samples and evaluations as JSONL and for TensorBoard, tokens
- *  as JSONL, and the log and state of the run. NaN and infinities are null in JSONL and themselves in
+/** Writes the events of a run to disk: metrics, samples and evaluations as JSONL and for TensorBoard,
+ *  tokens as JSONL, and the run's log and state. NaN and infinities are null in JSONL and kept in
  *  TensorBoard. */
 export class MetricSink {
   private readonly run: RunFolder;
@@ -28,7 +27,7 @@ export class MetricSink {
     this.events = new EventWriter(run.paths.events, { resumedStep: run.resumedStep });
   }
 
-  /** Takes one event; it is with the system when this returns, and on the disk after a checkpoint. */
+  /** Writes one event. Logs are flushed to disk at every checkpoint. */
   handle(event: TrainEvent): void {
     const { run } = this;
     const { type, step } = event;
@@ -45,7 +44,7 @@ export class MetricSink {
       const best = event.isBest ? ', the best so far' : '';
       run.log({ type, step, message: `Saved a checkpoint after step ${step}${best}` });
     } else if (type === 'plan' || type === 'warning' || type === 'control') {
-      // What is said before a resumed run goes on has step 0.
+      // Events before a resumed run continues carry step 0.
       run.log({ type, step: Math.max(step, run.state.step), message: event.message });
     } else if (type === 'run-end') {
       this.sync();
@@ -53,7 +52,7 @@ export class MetricSink {
     }
   }
 
-  /** May be called twice; the run's folder stays open. */
+  /** May be called twice. The run's folder stays open. */
   close(): void {
     for (const file of this.files()) file.close();
   }
@@ -88,18 +87,18 @@ export class MetricSink {
   }
 }
 
-/** The log's first row, or that of a run that goes on. */
+/** The log row for the start of a new or resumed run. */
 function describeStart(
   run: RunFolder,
   { step, totalSteps }: Extract<TrainEvent, { type: 'run-start' }>,
 ): Omit<LogRow, 'time'> {
   const { resumedFrom, resumedStep } = run;
   if (resumedFrom !== undefined) {
-    return { type: 'resume', step, message: `The run goes on after step ${step} of ${totalSteps}` };
+    return { type: 'resume', step, message: `Resumed after step ${step} of ${totalSteps}` };
   }
   return resumedStep === undefined
-    ? { type: 'start', step, message: `The run starts; it has ${totalSteps} steps` }
-    : { type: 'resume', step, message: 'The run starts again, as no checkpoint was saved' };
+    ? { type: 'start', step, message: `Started a run of ${totalSteps} steps` }
+    : { type: 'resume', step, message: 'Started again: no checkpoint was saved' };
 }
 
 /** A sample as Markdown. */
@@ -108,7 +107,7 @@ function describeSample({ prompt, response, score, kl, length }: SampleRecord): 
   return `prompt\n\n${quote(prompt)}\n\n${facts}\n\n${quote(response)}`;
 }
 
-/** A code block, in which text stays as it is. */
+/** Indents text as a Markdown code block. */
 function quote(text: string): string {
   return text.replace(/^/gm, '    ');
 }

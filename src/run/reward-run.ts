@@ -2,92 +2,181 @@ import { rewardConfigShape } from '../config/stage-config.ts';
 import {
   type RewardRunConfig,
   type RewardRunConfigOptions,
+  rewardDataShape,
   rewardKind,
 } from '../config/stage-run-config.ts';
+import { loadPreferences, type PreferenceDataset, type PreferenceGroup } from '../data/index.ts';
 import type { LoadedModel, ScoreNormalization } from '../models/index.ts';
-import { RewardTrainer } from '../stages/index.ts';
-import {
-  type LengthBaseline,
-  lengthBaseline,
-  loadRunPreferences,
-  referenceTexts,
-  toSide,
-} from './reward-data.ts';
+import { type PreferenceTexts, type RatedText, RewardTrainer } from '../stages/index.ts';
+import { pairMetrics } from '../stages/pair-metrics.ts';
 import { completeConfig, readConfigOf } from './run-config-files.ts';
-import { pick } from './run-work.ts';
-import {
-  runStage,
-  type StageRunOptions,
-  type StageRunResult,
-  type StageWork,
-} from './stage-run.ts';
+import { type DataContext, describeBadRows, pick } from './run-data.ts';
+import { type RunOptions, type RunResult, type RunWork, runTraining } from './run-training.ts';
+import type { RunData } from './sft-run.ts';
 
-export interface RewardRunResult extends StageRunResult {
-  /** On the pairs that are validated on; undefined without them. */
+/** What a reward run adds to the result. */
+interface RewardRunDetails extends RunData {
+  /** On the validation pairs; undefined without them. */
   readonly lengthBaseline: LengthBaseline | undefined;
-  /** What the saved model's scores are normalised by; undefined if the run was interrupted. */
+  /** How the saved model's scores are normalised; undefined if the run was interrupted. */
   readonly normalization: ScoreNormalization | undefined;
 }
 
-/** The whole training of a reward model on the disk: config, logs, checkpoints and, at the end, the
- *  model, as PEFT saves one for sequence classification. Its scores are normalised on the texts that
- *  are validated on, or without them on those that are trained on.
+export type RewardRunResult = RunResult & RewardRunDetails;
+
+/** How well text length alone predicts preferences. */
+export interface LengthBaseline {
+  readonly winner: 'longer' | 'shorter';
+  readonly accuracy: number;
+}
+
+/** Trains a reward model on disk: config, logs, checkpoints and, at the end, the model, as PEFT saves
+ *  one for sequence classification. Its scores are normalised on the validation texts, or on the
+ *  training texts if there are none.
  *  @example
  *  const { modelFolder } = await rewardRun({ data: 'pairs.jsonl', output: 'runs/reward' }); */
 export async function rewardRun(
-  options: RewardRunConfigOptions,
-  context: StageRunOptions = {},
+  config: RewardRunConfigOptions,
+  options: RunOptions = {},
 ): Promise<RewardRunResult> {
-  const config = completeConfig(options, rewardKind);
-  let opened: OpenedReward | undefined;
-  const result = await runStage(config, context, async (model) => {
-    opened = await open(config, model);
-    return opened.work;
-  });
-  const { baseline, normalization } = opened!;
-  return { ...result, lengthBaseline: baseline, normalization: normalization() };
+  const complete = completeConfig(config, rewardKind);
+  return runTraining(complete, { ...options, prepare: (model) => prepare(complete, model) });
 }
 
-/** Goes on with the run in a folder exactly, from its latest whole checkpoint. */
+/** Resumes the run in a folder from its latest intact checkpoint. It continues exactly. */
 export async function resumeRewardRun(
   folder: string,
-  context: Omit<StageRunOptions, 'resume'> = {},
+  options: Omit<RunOptions, 'resume'> = {},
 ): Promise<RewardRunResult> {
-  return rewardRun(await readConfigOf(folder, rewardKind), { ...context, resume: true });
+  return rewardRun(await readConfigOf(folder, rewardKind), { ...options, resume: true });
 }
 
-interface OpenedReward {
-  readonly work: StageWork;
-  readonly baseline: LengthBaseline | undefined;
-  /** That of the last model that was saved as the run's. */
-  normalization(): ScoreNormalization | undefined;
-}
-
-async function open(config: RewardRunConfig, model: LoadedModel): Promise<OpenedReward> {
+async function prepare(
+  config: RewardRunConfig,
+  model: LoadedModel,
+): Promise<RunWork<RewardRunDetails>> {
   const contextLength = model.base.architecture.config.max_position_embeddings;
   const { tokenizer } = model;
-  const dataset = await loadRunPreferences(config, { tokenizer, contextLength });
-  const [train, validation] = [toSide(dataset.train), toSide(dataset.validation)];
+  const { report, ...dataset } = await loadRunPreferences(config, { tokenizer, contextLength });
+  const [train, validation] = [toTexts(dataset.train), toTexts(dataset.validation)];
   const trainer = new RewardTrainer(pick(config, rewardConfigShape), { model });
   const unit = train.pairs.length > 0 ? 'pairs' : 'ratings';
-  const [learned, held] = [train[unit], validation[unit]];
+  const [trainItems, heldOut] = [train[unit], validation[unit]];
   const reference = referenceTexts(train, validation);
-  let saved: ScoreNormalization | undefined;
-  return {
-    work: {
-      report: dataset.report,
-      items: { unit, train: learned.length, validation: held.length },
-      warnings: [],
-      train: (options) => trainer.train(learned, { ...options, validation: held }),
-      restore: (folder) => trainer.loadCheckpoint(folder, learned),
-      save: async (folder) => {
-        // One text has no deviation.
-        if (reference.length > 1) await trainer.normalize(reference);
-        saved ??= (await trainer.model()).normalization;
-        await trainer.saveModel(folder);
-      },
-    },
-    baseline: lengthBaseline(train.pairs, validation.pairs),
-    normalization: () => saved,
+  let normalization: ScoreNormalization | undefined;
+  const saveModel = async (folder: string) => {
+    // A single text has no standard deviation.
+    if (reference.length > 1) await trainer.normalize(reference);
+    normalization ??= (await trainer.model()).normalization;
+    await trainer.saveModel(folder);
   };
+  return {
+    report,
+    warnings: describeBadRows(report),
+    train: (options) => trainer.train(trainItems, { ...options, validation: heldOut }),
+    saveModel,
+    saveBest: async (checkpoint, target) => {
+      await trainer.loadCheckpoint(checkpoint, trainItems);
+      await saveModel(target);
+      return target;
+    },
+    result: () => ({
+      report,
+      items: { unit, train: trainItems.length, validation: heldOut.length },
+      lengthBaseline: lengthBaseline(train.pairs, validation.pairs),
+      normalization,
+    }),
+  };
+}
+
+/** Loads the preferences of a run. */
+export async function loadRunPreferences(
+  config: RewardRunConfig,
+  { tokenizer, contextLength }: DataContext,
+): Promise<PreferenceDataset> {
+  const { data, ...options } = pick(config, rewardDataShape);
+  const { seed } = config;
+  const dataset = await loadPreferences(data, tokenizer, { ...options, seed, contextLength });
+  const isRated = ([group]: readonly PreferenceGroup[]) => group!.ratings.length > 0;
+  const { train, validation } = dataset;
+  if (validation.length > 0 && isRated(train) !== isRated(validation)) {
+    const [wanted, got] = isRated(train) ? ['ratings', 'pairs'] : ['pairs', 'ratings'];
+    throw new Error(
+      `Cannot validate ${data}: the validation rows must be ${wanted} like the training rows, got ${got}`,
+    );
+  }
+  return dataset;
+}
+
+/** Pairs, or ratings, of whole texts. */
+export interface PreferenceItems {
+  readonly pairs: readonly PreferenceTexts[];
+  readonly ratings: readonly RatedText[];
+}
+
+/** Joins each prompt with its completions. */
+export function toTexts(groups: readonly PreferenceGroup[]): PreferenceItems {
+  const pairs = groups.flatMap((group) =>
+    group.pairs.map(({ promptTokens, chosenTokens, rejectedTokens, margin, target, weight }) => ({
+      chosen: join(promptTokens, chosenTokens),
+      rejected: join(promptTokens, rejectedTokens),
+      ...{ margin, target, weight },
+    })),
+  );
+  const ratings = groups.flatMap((group) =>
+    group.ratings.map(({ promptTokens, tokens, rating }) => ({
+      text: join(promptTokens, tokens),
+      rating,
+    })),
+  );
+  return { pairs, ratings };
+}
+
+function join(prompt: Int32Array, completion: Int32Array): Int32Array {
+  const text = new Int32Array(prompt.length + completion.length);
+  text.set(prompt);
+  text.set(completion, prompt.length);
+  return text;
+}
+
+const MAX_REFERENCE_TEXTS = 1000;
+
+/** The distinct texts whose scores are normalised to mean 0 and standard deviation 1: the validation
+ *  texts, or the training texts if there are fewer than two. */
+function referenceTexts(train: PreferenceItems, validation: PreferenceItems): Int32Array[] {
+  const heldOut = distinctTexts(validation, MAX_REFERENCE_TEXTS);
+  return heldOut.length > 1 ? heldOut : distinctTexts(train, MAX_REFERENCE_TEXTS);
+}
+
+function distinctTexts({ pairs, ratings }: PreferenceItems, limit: number): Int32Array[] {
+  const texts = new Map<string, Int32Array>();
+  const all = [
+    ...pairs.flatMap(({ chosen, rejected }) => [chosen, rejected]),
+    ...ratings.map(({ text }) => text),
+  ];
+  for (const text of all) {
+    if (texts.size === limit) break;
+    texts.set(text.join(), text);
+  }
+  return [...texts.values()];
+}
+
+/** Accuracy on the validation pairs of preferring the longer text, or the shorter one, whichever wins
+ *  more training pairs; undefined if either side has only ties.
+ *  @example shorter wins 2 of 3 training pairs and 1 of 4 validation pairs  →  shorter, ¼ */
+export function lengthBaseline(
+  train: readonly PreferenceTexts[],
+  validation: readonly PreferenceTexts[],
+): LengthBaseline | undefined {
+  const [trainRate, validationRate] = [longerWinRate(train), longerWinRate(validation)];
+  if (Number.isNaN(trainRate + validationRate)) return undefined;
+  return trainRate >= 0.5
+    ? { winner: 'longer', accuracy: validationRate }
+    : { winner: 'shorter', accuracy: 1 - validationRate };
+}
+
+/** NaN if there are no pairs, or only ties. */
+function longerWinRate(pairs: readonly PreferenceTexts[]): number {
+  const lengths = pairs.flatMap(({ chosen, rejected }) => [chosen.length, rejected.length]);
+  return pairMetrics(Float32Array.from(lengths), pairs).accuracy;
 }

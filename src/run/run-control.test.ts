@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import type { TrainEvent } from '../loop/events.ts';
 import { describeInterruption, stoppedOnRequest } from '../loop/step-control.ts';
-import { forgetRequests, type RunCommand, RunControl, requestControl } from './run-control.ts';
+import { clearRequests, type RunCommand, RunControl, requestControl } from './run-control.ts';
 import { RunFolder } from './run-folder.ts';
 import { readRunState } from './run-state.ts';
 
@@ -25,25 +25,25 @@ beforeEach(async () => {
 });
 afterEach(() => run.close());
 
-describe('requestControl() refuses', () => {
+describe('requestControl() rejects', () => {
   test('a folder without a run', async () => {
     const folder = makeTempFolder();
     await expect(requestControl(folder, 'pause')).rejects.toThrow(
-      `Cannot pause ${folder}: it must hold a run, got no run.json; pass the folder of a run`,
+      `Cannot pause ${folder}: it must contain a run, got no run.json; pass the folder of a run`,
     );
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('a run that has ended, and one whose process is gone', async () => {
+  test('a run that has ended and a run whose process is gone', async () => {
     run.close();
-    const dead = `Cannot save ${run.path}: it must have a living process, got `;
-    const remedy = '; --resume goes on with a run';
+    const dead = `Cannot save ${run.path}: its process must be running, got `;
+    const remedy = '; continue the run with --resume';
     await expect(ask('save')).rejects.toThrow(
       `${dead}process ${process.pid}, which is gone${remedy}`,
     );
     run.update({ status: 'completed' });
     await expect(ask('save')).rejects.toThrow(`${dead}a run that has ended (completed)${remedy}`);
-    // No pid is as large as this.
+    // No pid is this large.
     const holder = { pid: 2 ** 30, host: hostname(), id: 'x' };
     writeFileSync(join(run.path, 'run.lock'), JSON.stringify(holder));
     await expect(ask('save')).rejects.toThrow(dead);
@@ -52,7 +52,7 @@ describe('requestControl() refuses', () => {
 });
 
 describe('RunControl', () => {
-  test('goes on, saves and stops as it is asked, each once', async () => {
+  test('continues, saves and stops on request, each once', async () => {
     const control = makeControl();
     expect(await control.betweenSteps(0)).toBe('continue');
     await ask('save');
@@ -68,7 +68,7 @@ describe('RunControl', () => {
     expect(control.nextStep).toBe(3);
   });
 
-  test('pauses until it is told to resume, and says so', async () => {
+  test('pauses until it is resumed and reports both', async () => {
     const control = makeControl();
     await ask('pause');
     const going = control.betweenSteps(3);
@@ -82,15 +82,15 @@ describe('RunControl', () => {
     expect(events).toEqual([
       {
         ...{ type: 'control', step: 3, status: 'paused' },
-        message: 'Paused before step 4 until it is told to resume',
+        message: 'Paused before step 4',
       },
-      { type: 'control', step: 3, status: 'running', message: 'Going on with step 4' },
+      { type: 'control', step: 3, status: 'running', message: 'Continuing with step 4' },
     ]);
     expect(await readRunState(run.path)).toMatchObject({ status: 'running', step: 0 });
     expect((await readRunState(run.path))?.message).toBeUndefined();
   });
 
-  test('what is aborted is not paused, but ends', async () => {
+  test('stops pausing when it is aborted', async () => {
     const stop = new AbortController();
     const control = makeControl(stop.signal);
     await ask('pause');
@@ -100,19 +100,19 @@ describe('RunControl', () => {
     expect(control.signal.aborted).toBe(true);
   });
 
-  test('a pause outlives a killed process, but not the end of a run', async () => {
+  test('a pause survives a killed process but not the end of a run', async () => {
     for (const command of ['pause', 'save', 'stop'] as const) await ask(command);
-    forgetRequests(run.path);
+    clearRequests(run.path);
     expect(requests()).toEqual(['pause.request']);
     await ask('stop');
     makeControl().close();
     expect(requests()).toEqual([]);
   });
 
-  test('tells how many human scores are missing', async () => {
+  test('reports how many human scores are missing', async () => {
     const control = makeControl();
     const stateAfter = async (missing: number) => {
-      await control.waitForPeople(missing);
+      await control.reportMissingScores(missing);
       const { status, message } = (await readRunState(run.path))!;
       return { status, message };
     };
@@ -121,7 +121,7 @@ describe('RunControl', () => {
       [3, '3 human scores'],
       [1, '1 human score'],
     ] as const) {
-      const message = `Waits for ${scores}: ${page}`;
+      const message = `Waiting for ${scores}: ${page}`;
       expect(await stateAfter(missing)).toEqual({ status: 'waiting', message });
     }
     expect(await stateAfter(0)).toEqual({ status: 'running', message: undefined });
@@ -131,12 +131,12 @@ describe('RunControl', () => {
     ]);
   });
 
-  test('does not wait for people where it is asked to stop', async () => {
+  test('stops waiting for people on a stop request', async () => {
     const control = makeControl();
     await ask('stop');
-    await control.waitForPeople(0);
+    await control.reportMissingScores(0);
     expect(control.signal.aborted).toBe(false);
-    await control.waitForPeople(2);
+    await control.reportMissingScores(2);
     expect(control.signal.aborted).toBe(true);
     expect(describeInterruption(control.signal)).toBe(stoppedOnRequest);
     expect(existsSync(join(run.path, 'stop.request'))).toBe(false);

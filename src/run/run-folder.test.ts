@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { version } from '../version.ts';
-import { RunFolder, readRunConfig } from './run-folder.ts';
+import { RunFolder, readRunConfig, Throttle } from './run-folder.ts';
 import { readRunState } from './run-state.ts';
 
 const options = { config: { seed: 1, gamma: 0.99 }, keepCheckpoints: 2 };
 const resuming = { ...options, resume: true };
 
 describe('RunFolder', () => {
-  test('create() writes config and state, which can be read while the run goes on', async () => {
+  test('create() writes config and state, which can be read while the run is in progress', async () => {
     const path = join(makeTempFolder(), 'runs', 'a');
     const run = await RunFolder.create(path, options);
     expect(readdirSync(path).toSorted()).toEqual([
@@ -37,21 +37,21 @@ describe('RunFolder', () => {
     expect(readdirSync(path)).not.toContain('run.lock');
   });
 
-  test('create() refuses a folder that holds a run, and leaves it as it is', async () => {
+  test('create() refuses a folder with a run and leaves it unchanged', async () => {
     const path = join(makeTempFolder(), 'a');
     const run = await RunFolder.create(path, options);
     run.update({ step: 7 });
     run.close();
     const { startedAt } = run.state;
     await expect(RunFolder.create(path, { ...options, config: {} })).rejects.toThrow(
-      `Cannot start a run in ${path}: it must not hold another, got one of ${startedAt} at step 7; ` +
-        'pass it to --resume to go on with it, or choose another folder',
+      `Cannot start a run in ${path}: it must not contain a run, got one started at ${startedAt}, now at step 7; ` +
+        'continue it with --resume or choose another folder',
     );
     expect(await readRunConfig(path)).toEqual(options.config);
     expect(readdirSync(path)).not.toContain('run.lock');
   });
 
-  test('create() refuses a folder that holds other things', async () => {
+  test('create() refuses a folder with other files', async () => {
     const path = makeTempFolder();
     writeFileSync(join(path, 'config.json'), '{}');
     await expect(RunFolder.create(path, options)).rejects.toThrow(
@@ -60,28 +60,28 @@ describe('RunFolder', () => {
     expect(readdirSync(path)).toEqual(['config.json']);
   });
 
-  test('create() refuses a folder in which a run goes on', async () => {
+  test('create() refuses a folder whose run is in progress', async () => {
     const path = join(makeTempFolder(), 'a');
     const run = await RunFolder.create(path, options);
     for (const second of [options, resuming]) {
       await expect(RunFolder.create(path, second)).rejects.toThrow(
-        `Cannot use ${path}: only one process may work in it, got process ${process.pid};`,
+        `Cannot use ${path}: only one process may use it at a time, got process ${process.pid};`,
       );
     }
     run.close();
   });
 
-  test('create() can resume only what holds a run, and makes no folder', async () => {
+  test('create() resumes only a folder with a run and creates no folder', async () => {
     const parent = makeTempFolder();
     const path = join(parent, 'a');
     await expect(RunFolder.create(path, resuming)).rejects.toThrow(
-      `Cannot resume ${path}: it must hold a run, got no run.json; leave out --resume to start one`,
+      `Cannot resume ${path}: it must contain a run, got no run.json; leave out --resume to start one`,
     );
     expect(readdirSync(parent)).toEqual([]);
-    await expect(readRunConfig(path)).rejects.toThrow('it must hold a run, got no run.json');
+    await expect(readRunConfig(path)).rejects.toThrow('it must contain a run, got no run.json');
   });
 
-  test('create() names a state that it cannot read', async () => {
+  test('create() reports a state that it cannot read', async () => {
     const path = makeTempFolder();
     writeFileSync(join(path, 'run.json'), '{"version":"1","pid":"x"}');
     await expect(RunFolder.create(path, resuming)).rejects.toThrow(
@@ -90,8 +90,8 @@ describe('RunFolder', () => {
   });
 });
 
-describe('A living run', () => {
-  test('shows its phase, until it ends', async () => {
+describe('A run in progress', () => {
+  test('shows its phase until it ends', async () => {
     const path = join(makeTempFolder(), 'a');
     const run = await RunFolder.create(path, options);
     const phase = { phase: 'update', done: 1, total: 4 };
@@ -108,7 +108,7 @@ describe('A living run', () => {
     run.close();
   });
 
-  test('goes on where its phase cannot be written', async () => {
+  test('continues if its phase cannot be written', async () => {
     const path = join(makeTempFolder(), 'a');
     const run = await RunFolder.create(path, options);
     mkdirSync(join(path, 'run.json.tmp'));
@@ -122,7 +122,7 @@ describe('A living run', () => {
 describe('A resumed run', () => {
   const lines = (...steps: number[]) => steps.map((step) => `{"step":${step}}\n`).join('');
 
-  test('goes on from its latest whole checkpoint, with logs that end there', async () => {
+  test('continues from its latest intact checkpoint, with logs truncated to it', async () => {
     const path = join(makeTempFolder(), 'a');
     const first = await RunFolder.create(path, options);
     for (const step of [2, 4]) {
@@ -163,7 +163,7 @@ describe('A resumed run', () => {
     run.close();
   });
 
-  test('that reached no checkpoint starts without logs', async () => {
+  test('without a checkpoint starts with empty logs', async () => {
     const path = join(makeTempFolder(), 'a');
     const first = await RunFolder.create(path, options);
     writeFileSync(first.paths.evaluations, lines(0));
@@ -175,7 +175,7 @@ describe('A resumed run', () => {
     run.close();
   });
 
-  test('whose logs cannot be read lets go of its folder', async () => {
+  test('whose logs cannot be read releases its folder', async () => {
     const path = join(makeTempFolder(), 'a');
     const first = await RunFolder.create(path, options);
     first.close();
@@ -185,5 +185,30 @@ describe('A resumed run', () => {
       `Cannot resume from ${first.paths.samples} line 1`,
     );
     expect(readdirSync(path)).not.toContain('run.lock');
+  });
+});
+
+describe('Throttle', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** The times at which a throttled function runs if it is requested at these times, in milliseconds. */
+  function timesOf(requests: readonly number[], { stopAt = Infinity } = {}): number[] {
+    const done: number[] = [];
+    const start = Date.now();
+    const throttle = new Throttle(() => done.push(Date.now() - start), 1000);
+    for (const time of requests) setTimeout(() => throttle.request(), time);
+    if (stopAt < Infinity) setTimeout(() => throttle.stop(), stopAt);
+    vi.runAllTimers();
+    return done;
+  }
+
+  test('runs at once, and requests in between at the end of the interval', () => {
+    expect(timesOf([0, 100, 200, 5000])).toEqual([0, 1000, 5000]);
+    expect(timesOf([0, 999, 1500, 2500])).toEqual([0, 1000, 2000, 3000]);
+  });
+
+  test('drops a pending request when it is stopped', () => {
+    expect(timesOf([0, 100], { stopAt: 200 })).toEqual([0]);
   });
 });

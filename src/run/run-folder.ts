@@ -1,16 +1,13 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJsonObject, writeAtomically } from '../fs/index.ts';
 import { version } from '../version.ts';
 import { CheckpointStore, type FoundCheckpoint } from './checkpoint-store.ts';
-import { cutJsonl } from './cut-jsonl.ts';
-import { expectNoRun, removeLeftovers } from './folder-contents.ts';
-import { RunLock } from './run-lock.ts';
-import { appendLogRow, type LogRow } from './run-log.ts';
+import { appendLogRow, type LogRow, truncateLog } from './log-files.ts';
+import { lockName, RunLock } from './run-lock.ts';
 import { hasEnded, type RunState, readRunState, stateName, writeRunState } from './run-state.ts';
-import { Throttle } from './throttle.ts';
 
-/** What lies in a run's folder, besides its state and lock. */
+/** The files of a run, besides its state and lock. */
 const names = {
   config: 'config.json',
   metrics: 'metrics.jsonl',
@@ -22,27 +19,27 @@ const names = {
   checkpoints: 'checkpoints',
 } as const;
 
-/** Milliseconds between two phases that are shown. */
+/** Milliseconds between two writes of the phase. */
 const PHASE_INTERVAL = 1000;
 
-/** A run without a checkpoint starts again; step 0 may have been evaluated. */
+/** A run without a checkpoint starts again; its logs may hold an evaluation of step 0. */
 const beforeFirst = -1;
 
 export type RunPaths = Readonly<Record<keyof typeof names, string>>;
 
 export interface RunFolderOptions {
-  /** Every value with its default filled in; kept as `config.json`. */
+  /** The complete config, defaults included; saved as `config.json`. */
   readonly config: object;
-  /** Newest checkpoints that are kept, besides the best. */
+  /** Number of newest checkpoints to keep, besides the best. */
   readonly keepCheckpoints: number;
-  /** Go on with the run that the folder holds; false by default. */
+  /** Resume the run in the folder; false by default. */
   readonly resume?: boolean;
 }
 
-/** A run on the disk: its config, state, logs and checkpoints, held by one process at a time.
+/** A run on disk: config, state, logs and checkpoints. One process at a time works on it.
  *  @example
  *  const run = await RunFolder.create('runs/a', { config, keepCheckpoints: 2 });
- *  const sink = new MetricSink(run); // its handle() takes every event of the run
+ *  const sink = new MetricSink(run); // pass every event of the run to its handle()
  *  await run.checkpoints.save(10, (folder) => writeAdapter(folder, adapter), { isBest: true });
  *  sink.close();
  *  run.close(); */
@@ -51,12 +48,12 @@ export class RunFolder {
   readonly paths: RunPaths;
   readonly checkpoints: CheckpointStore;
   private readonly lock: RunLock;
-  private readonly phases = new Throttle(() => this.writePhase(), PHASE_INTERVAL);
+  private readonly phaseWrites = new Throttle(() => this.writePhase(), PHASE_INTERVAL);
   private current: RunState;
-  private from: FoundCheckpoint | undefined;
+  private checkpoint: FoundCheckpoint | undefined;
 
-  /** Starts a run in a folder that is new or empty, or resumes the one in it: its logs then end
-   *  where its latest whole checkpoint was saved. */
+  /** Starts a run in a new or empty folder, or resumes the run in the folder: its logs are truncated
+   *  to the step of its latest intact checkpoint. */
   static async create(path: string, options: RunFolderOptions): Promise<RunFolder> {
     if (options.resume) expectRun(path, await readRunState(path));
     await mkdir(path, { recursive: true });
@@ -85,34 +82,35 @@ export class RunFolder {
     this.current = { version, pid: process.pid, startedAt, step: 0, status: 'running' };
   }
 
-  /** What was resumed from; undefined in a new run, and where the first checkpoint was never reached. */
+  /** The checkpoint that the run resumed from; undefined in a new run and if none was ever saved. */
   get resumedFrom(): FoundCheckpoint | undefined {
-    return this.from;
+    return this.checkpoint;
   }
 
-  /** The last step that the logs hold; undefined in a new run, whose logs are empty. */
+  /** The last step in the logs; undefined in a new run, whose logs are empty. */
   get resumedStep(): number | undefined {
-    return this.current.resumedAt === undefined ? undefined : (this.from?.step ?? beforeFirst);
+    const isResumed = this.current.resumedAt !== undefined;
+    return isResumed ? (this.checkpoint?.step ?? beforeFirst) : undefined;
   }
 
   get state(): RunState {
     return this.current;
   }
 
-  /** Changes the state on the disk; the rest of it stays. The end of a run is logged. */
+  /** Changes part of the state on disk. The end of a run is logged. */
   update(change: Partial<Pick<RunState, 'step' | 'totalSteps' | 'status' | 'message'>>): void {
     this.current = { ...this.current, ...change };
     const isEnd = change.status !== undefined && hasEnded(this.current);
-    if (isEnd) this.forgetPhase();
+    if (isEnd) this.clearPhase();
     writeRunState(this.path, this.current);
     if (isEnd)
       this.log({ type: 'end', step: this.current.step, message: describeEnd(this.current) });
   }
 
-  /** Shows other processes what the run is at, about once a second. */
+  /** Shows other processes what the run is doing, about once a second. */
   showPhase(phase: NonNullable<RunState['phase']>): void {
     this.current = { ...this.current, phase };
-    this.phases.ask();
+    this.phaseWrites.request();
   }
 
   /** Adds a row to the run's log. */
@@ -120,9 +118,9 @@ export class RunFolder {
     appendLogRow(this.paths.log, row);
   }
 
-  /** Lets other processes in; may be called twice. */
+  /** Releases the folder to other processes. May be called twice. */
   close(): void {
-    this.phases.stop();
+    this.phaseWrites.stop();
     this.lock.release();
   }
 
@@ -130,12 +128,12 @@ export class RunFolder {
     try {
       writeRunState(this.path, this.current, { sync: false });
     } catch {
-      // No run ends because it cannot show its phase: what must be written is written by update().
+      // A run must not fail because its phase cannot be shown; update() reports real problems.
     }
   }
 
-  private forgetPhase(): void {
-    this.phases.stop();
+  private clearPhase(): void {
+    this.phaseWrites.stop();
     const { phase: _, ...rest } = this.current;
     this.current = rest;
   }
@@ -143,14 +141,14 @@ export class RunFolder {
   private async resume(): Promise<void> {
     const earlier = await readRunState(this.path);
     expectRun(this.path, earlier);
-    this.from = await this.checkpoints.latest();
+    this.checkpoint = await this.checkpoints.latest();
     const { metrics, samples, tokens, evaluations, log } = this.paths;
     for (const path of [metrics, samples, tokens, evaluations, log]) {
-      await cutJsonl(path, this.from?.step ?? beforeFirst);
+      await truncateLog(path, this.checkpoint?.step ?? beforeFirst);
     }
     const { startedAt } = earlier;
     const resumedAt = new Date().toISOString();
-    this.current = { ...this.current, startedAt, resumedAt, step: this.from?.step ?? 0 };
+    this.current = { ...this.current, startedAt, resumedAt, step: this.checkpoint?.step ?? 0 };
   }
 }
 
@@ -158,7 +156,7 @@ function describeEnd({ status, message = 'The run has ended' }: RunState): strin
   return status === 'failed' ? `The run failed: ${message}` : message;
 }
 
-/** Where the files of a run lie. */
+/** The paths of a run's files. */
 export function locateRunFiles(run: string): RunPaths {
   const entries = Object.entries(names).map(([key, name]) => [key, join(run, name)]);
   return Object.fromEntries(entries) as RunPaths;
@@ -174,6 +172,66 @@ export async function readRunConfig(run: string): Promise<Record<string, unknown
 function expectRun(path: string, state: RunState | undefined): asserts state is RunState {
   if (state !== undefined) return;
   throw new Error(
-    `Cannot resume ${path}: it must hold a run, got no ${stateName}; leave out --resume to start one`,
+    `Cannot resume ${path}: it must contain a run, got no ${stateName}; leave out --resume to start one`,
   );
+}
+
+/** Refuses a folder that cannot take a new run. */
+async function expectNoRun(path: string): Promise<void> {
+  const state = await readRunState(path);
+  if (state !== undefined) {
+    throw new Error(
+      `Cannot start a run in ${path}: it must not contain a run, got one started at ${state.startedAt}, now at step ${state.step}; ` +
+        'continue it with --resume or choose another folder',
+    );
+  }
+  const other = (await readdir(path)).find((name) => name !== lockName);
+  if (other === undefined) return;
+  throw new Error(
+    `Cannot start a run in ${path}: it must be new or empty, got ${other} in it; choose another folder`,
+  );
+}
+
+/** Removes files that ended processes left half written. */
+async function removeLeftovers(path: string): Promise<void> {
+  const leftovers = (await readdir(path)).filter((name) =>
+    /\.(json|jsonl|lock)\..*tmp$/.test(name),
+  );
+  for (const name of leftovers) await rm(join(path, name));
+}
+
+/** Runs something at once, then at most once per interval. A request in between runs at its end.
+ *  @example requests at 0, 0.1, 0.2 and 5 s, interval 1 s  →  runs at 0, 1 and 5 s */
+export class Throttle {
+  private readonly run: () => void;
+  private readonly interval: number;
+  private timer: NodeJS.Timeout | undefined;
+  private isRequested = false;
+
+  /** @param interval milliseconds */
+  constructor(run: () => void, interval: number) {
+    this.run = run;
+    this.interval = interval;
+  }
+
+  request(): void {
+    this.isRequested = true;
+    if (this.timer === undefined) this.next();
+  }
+
+  /** Drops a pending request. */
+  stop(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.isRequested = false;
+  }
+
+  private next(): void {
+    this.timer = undefined;
+    if (!this.isRequested) return;
+    this.isRequested = false;
+    this.run();
+    this.timer = setTimeout(() => this.next(), this.interval);
+    this.timer.unref();
+  }
 }

@@ -18,13 +18,13 @@ function leaveLock(folder: string, holder: object): void {
 }
 
 describe('RunLock', () => {
-  test('a lock is refused while another process lives, and taken over when it was killed', async () => {
+  test('refuses a lock held by a live process and takes it over once the process is killed', async () => {
     const folder = makeTempFolder();
     const child = spawn(process.execPath, ['--import', 'tsx', script, folder]);
     await once(child.stdout, 'data');
     expect(() => RunLock.acquire(folder)).toThrow(
-      `Cannot use ${folder}: only one process may work in it, got process ${child.pid}; ` +
-        'wait for its end or choose another folder, or delete run.lock in it if that process is gone',
+      `Cannot use ${folder}: only one process may use it at a time, got process ${child.pid}; ` +
+        'wait until it ends, choose another folder, or delete run.lock in it if that process is gone',
     );
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -35,7 +35,7 @@ describe('RunLock', () => {
     expect(readdirSync(folder)).toEqual([]);
   }, 60_000);
 
-  test('a lock is refused to the process that holds it, until it is released', () => {
+  test('refuses a second lock in the same process until the first is released', () => {
     const folder = makeTempFolder();
     const lock = RunLock.acquire(folder);
     expect(() => RunLock.acquire(folder)).toThrow(`got process ${process.pid};`);
@@ -46,27 +46,27 @@ describe('RunLock', () => {
     second.release();
   });
 
-  test('a lock with the own pid that an earlier process left is taken over', () => {
+  test('takes over a lock with its own pid that an earlier process left', () => {
     const folder = makeTempFolder();
     leaveLock(folder, { id: 'of a container before' });
     RunLock.acquire(folder).release();
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test.each(['', '{"pid":', '7'])('a lock that was left half written is taken over: %j', (text) => {
+  test.each(['', '{"pid":', '7'])('takes over a half-written lock: %j', (text) => {
     const folder = makeTempFolder();
     writeFileSync(lockIn(folder), text);
     RunLock.acquire(folder).release();
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('a lock of another machine is refused, as its processes cannot be seen', () => {
+  test('refuses a lock of another machine, whose processes it cannot see', () => {
     const folder = makeTempFolder();
     leaveLock(folder, { host: 'elsewhere', pid: 7 });
-    expect(() => RunLock.acquire(folder)).toThrow('got process 7 on elsewhere; wait for its end');
+    expect(() => RunLock.acquire(folder)).toThrow('got process 7 on elsewhere; wait until it ends');
   });
 
-  test('release() leaves the lock of another', () => {
+  test('release() leaves the lock of another process alone', () => {
     const folder = makeTempFolder();
     const lock = RunLock.acquire(folder);
     leaveLock(folder, { id: 'of another' });

@@ -4,34 +4,34 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 
-/** The file that keeps other processes out of a run's folder. */
+/** The file that locks a run's folder. */
 export const lockName = 'run.lock';
 
 const holderSchema = z.object({ pid: z.int(), host: z.string(), id: z.string() });
 
 type Holder = z.output<typeof holderSchema>;
 
-/** Locks that this process holds: another lock with its pid is left by an earlier process, as in
- *  containers, where pids begin anew. */
-const held = new Set<string>();
+/** Ids of the locks that this process holds. Any other lock with its pid was left by an earlier
+ *  process: in containers, pids start again. */
+const heldIds = new Set<string>();
 
-/** A process's hold of a run's folder, by a file with its pid. */
+/** Locks a run's folder for one process, with a file that holds its pid. */
 export class RunLock {
   private readonly path: string;
   private readonly id: string;
 
-  /** Takes the lock of a folder; one that a dead process left is taken over. */
+  /** Locks a folder. A lock left by a dead process is taken over. */
   static acquire(folder: string): RunLock {
     const path = join(folder, lockName);
     const id = randomUUID();
     while (!tryCreate(path, { pid: process.pid, host: hostname(), id })) {
-      const text = readIfThere(path);
+      const text = readIfExists(path);
       if (text === undefined) continue;
       expectStale(folder, parseHolder(text));
-      setAside(folder, text);
+      removeStale(folder, text);
     }
     expectOwn(folder, id);
-    held.add(id);
+    heldIds.add(id);
     return new RunLock(path, id);
   }
 
@@ -42,18 +42,19 @@ export class RunLock {
 
   /** May be called twice. */
   release(): void {
-    if (!held.delete(this.id)) return;
-    if (parseHolder(readIfThere(this.path) ?? '')?.id === this.id) rmSync(this.path);
+    if (!heldIds.delete(this.id)) return;
+    if (parseHolder(readIfExists(this.path) ?? '')?.id === this.id) rmSync(this.path);
   }
 }
 
-/** Whether a process works in a folder; one on another machine can only be believed. */
+/** Whether a live process holds a folder's lock. A process on another machine counts as live. */
 export function isRunAlive(folder: string): boolean {
-  const holder = parseHolder(readIfThere(join(folder, lockName)) ?? '');
+  const holder = parseHolder(readIfExists(join(folder, lockName)) ?? '');
   return holder !== undefined && (holder.host !== hostname() || isAlive(holder.pid));
 }
 
-/** Whether the file is new; both calls are made in one go, so that it is hardly ever seen empty. */
+/** Creates the lock file. Returns false if it exists. Create and write follow each other directly, so
+ *  others hardly ever see it empty. */
 function tryCreate(path: string, holder: Holder): boolean {
   let descriptor: number;
   try {
@@ -67,8 +68,8 @@ function tryCreate(path: string, holder: Holder): boolean {
   return true;
 }
 
-/** Removes the lock of a dead process, unless another process has just done so and taken it. */
-function setAside(folder: string, seen: string): void {
+/** Removes the lock of a dead process, unless another process has just replaced it. */
+function removeStale(folder: string, seen: string): void {
   const path = join(folder, lockName);
   const aside = `${path}.${randomUUID()}.tmp`;
   try {
@@ -85,24 +86,24 @@ function setAside(folder: string, seen: string): void {
   rmSync(aside);
 }
 
-/** A lock without a holder is one whose process ended while it wrote it. */
+/** A lock without a readable holder was left by a process that ended while writing it. */
 function expectStale(folder: string, holder: Holder | undefined): void {
   if (holder === undefined) return;
   const isMine = holder.pid === process.pid;
-  const isStale = isMine ? !held.has(holder.id) : !isAlive(holder.pid);
+  const isStale = isMine ? !heldIds.has(holder.id) : !isAlive(holder.pid);
   if (holder.host !== hostname() || !isStale) throw describeHeld(folder, holder);
 }
 
 function expectOwn(folder: string, id: string): void {
-  const holder = parseHolder(readIfThere(join(folder, lockName)) ?? '');
+  const holder = parseHolder(readIfExists(join(folder, lockName)) ?? '');
   if (holder?.id !== id) throw describeHeld(folder, holder);
 }
 
 function describeHeld(folder: string, holder: Holder | undefined): Error {
   const where = holder === undefined || holder.host === hostname() ? '' : ` on ${holder.host}`;
   return new Error(
-    `Cannot use ${folder}: only one process may work in it, got process ${holder?.pid ?? 'of unknown id'}${where}; ` +
-      `wait for its end or choose another folder, or delete ${lockName} in it if that process is gone`,
+    `Cannot use ${folder}: only one process may use it at a time, got process ${holder?.pid ?? 'with unknown id'}${where}; ` +
+      `wait until it ends, choose another folder, or delete ${lockName} in it if that process is gone`,
   );
 }
 
@@ -115,7 +116,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function readIfThere(path: string): string | undefined {
+function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {

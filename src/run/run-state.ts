@@ -1,46 +1,44 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJsonObject } from '../fs/index.ts';
+import { explainSystemError, parseJsonObject, readTextIfExists } from '../fs/index.ts';
 import { stopReasons } from '../loop/records.ts';
-import { explainSystemError } from './system-error.ts';
 
-/** The file that makes a folder a run's. */
+/** The file that marks a folder as a run. */
 export const stateName = 'run.json';
 
-/** What a run can be at, as its own process writes it down. */
+/** The status of a run, as its own process last wrote it. */
 export const runStatuses = ['running', 'paused', 'waiting', 'failed', ...stopReasons] as const;
 
 const runStateSchema = z.object({
-  /** Of this package. */
+  /** Version of this package. */
   version: z.string(),
-  /** Of the process that worked on the run last. */
+  /** The process that last worked on the run. */
   pid: z.int(),
   startedAt: z.iso.datetime(),
-  /** When the run was resumed last. */
+  /** When the run was last resumed. */
   resumedAt: z.iso.datetime().optional(),
-  /** The last step that was made. */
+  /** Completed steps. */
   step: z.int().min(0),
   totalSteps: z.int().min(0).optional(),
-  /** `running`, `paused` or `waiting` (for people) also where the process was killed; its pid tells. */
+  /** A killed process leaves `running`, `paused` or `waiting` (for people) behind; check its pid. */
   status: z.enum(runStatuses),
-  /** Why the run ended, or what it waits for, in one sentence. */
+  /** Why the run ended or what it is waiting for, in one sentence. */
   message: z.string().optional(),
-  /** What a living run is at. */
+  /** What a live run is doing. */
   phase: z.object({ phase: z.string(), done: z.int(), total: z.int() }).optional(),
 });
 
-/** How far a run has come. */
+/** The progress of a run. */
 export type RunState = Readonly<z.output<typeof runStateSchema>>;
 
-/** Whether a run with this status has ended; one that was killed has not. */
+/** Whether a run with this status has ended; a killed one has not. */
 export function hasEnded({ status }: Pick<RunState, 'status'>): boolean {
   return status !== 'running' && status !== 'paused' && status !== 'waiting';
 }
 
-/** Replaces the state of a run as a whole, in one go, as listeners to events cannot wait.
- *  @param options.sync whether to wait for the disk; true by default */
+/** Replaces the state of a run atomically. It is synchronous because event listeners cannot wait.
+ *  @param options.sync whether to flush to disk; true by default */
 export function writeRunState(folder: string, state: RunState, { sync = true } = {}): void {
   const path = join(folder, stateName);
   try {
@@ -60,10 +58,7 @@ export function writeRunState(folder: string, state: RunState, { sync = true } =
 /** The state of a run; undefined if the folder holds none. */
 export async function readRunState(folder: string): Promise<RunState | undefined> {
   const path = join(folder, stateName);
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const text = await readTextIfExists(path);
   if (text === undefined) return undefined;
   const { data, error } = runStateSchema.safeParse(parseJsonObject(text, path));
   if (data !== undefined) return data;

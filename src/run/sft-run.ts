@@ -5,78 +5,98 @@ import {
   sftDataShape,
   sftKind,
 } from '../config/stage-run-config.ts';
-import { type CompletionDataset, type CompletionRecord, loadCompletions } from '../data/index.ts';
+import {
+  type CompletionDataset,
+  type CompletionRecord,
+  loadCompletions,
+  type RowReport,
+} from '../data/index.ts';
 import type { LoadedModel } from '../models/index.ts';
 import { SFTTrainer } from '../stages/index.ts';
 import type { LearnedText } from '../training/index.ts';
-import { count } from './describe-rows.ts';
 import { completeConfig, readConfigOf } from './run-config-files.ts';
-import { pick } from './run-work.ts';
-import {
-  runStage,
-  type StageRunOptions,
-  type StageRunResult,
-  type StageWork,
-} from './stage-run.ts';
+import { count, type DataContext, describeBadRows, pick } from './run-data.ts';
+import { type RunOptions, type RunResult, type RunWork, runTraining } from './run-training.ts';
 
-/** A whole run of supervised fine-tuning on the disk: config, logs, checkpoints and, at the end,
- *  the adapter or the model.
+/** The data of a run: how many items there are and which rows were left out. */
+export interface RunData {
+  readonly report: RowReport;
+  readonly items: {
+    readonly unit: 'texts' | 'pairs' | 'ratings';
+    readonly train: number;
+    readonly validation: number;
+  };
+}
+
+export type SFTRunResult = RunResult & RunData;
+
+/** Runs supervised fine-tuning on disk: config, logs, checkpoints and, at the end, the adapter or the
+ *  whole model.
  *  @example
  *  const { modelFolder } = await sftRun({ data: 'texts.jsonl', output: 'runs/sft' }); */
 export async function sftRun(
-  options: SFTRunConfigOptions,
-  context: StageRunOptions = {},
-): Promise<StageRunResult> {
-  const config = completeConfig(options, sftKind);
-  return runStage(config, context, (model) => open(config, model));
+  config: SFTRunConfigOptions,
+  options: RunOptions = {},
+): Promise<SFTRunResult> {
+  const complete = completeConfig(config, sftKind);
+  return runTraining(complete, { ...options, prepare: (model) => prepare(complete, model) });
 }
 
-/** Goes on with the run in a folder exactly, from its latest whole checkpoint. */
+/** Resumes the run in a folder from its latest intact checkpoint. It continues exactly. */
 export async function resumeSFTRun(
   folder: string,
-  context: Omit<StageRunOptions, 'resume'> = {},
-): Promise<StageRunResult> {
-  return sftRun(await readConfigOf(folder, sftKind), { ...context, resume: true });
+  options: Omit<RunOptions, 'resume'> = {},
+): Promise<SFTRunResult> {
+  return sftRun(await readConfigOf(folder, sftKind), { ...options, resume: true });
 }
 
-/** The texts that a config names, for a model with this tokenizer and context. */
+async function prepare(config: SFTRunConfig, model: LoadedModel): Promise<RunWork<RunData>> {
+  const contextLength = model.base.architecture.config.max_position_embeddings;
+  const { tokenizer } = model;
+  const dataset = await loadRunCompletions(config, { tokenizer, contextLength });
+  const { report } = dataset;
+  const trainer = new SFTTrainer(pick(config, sftConfigShape), { model });
+  const [texts, validation] = [dataset.train.map(toText), dataset.validation.map(toText)];
+  const saveModel = (folder: string) => trainer.saveModel(folder, { merged: config.merged });
+  return {
+    report,
+    warnings: describeTextWarnings(dataset, { maxTokens: config.maxTokens, contextLength }),
+    train: (options) => trainer.train(texts, { ...options, validation }),
+    saveModel,
+    saveBest: async (checkpoint, target) => {
+      await trainer.loadCheckpoint(checkpoint, texts);
+      await saveModel(target);
+      return target;
+    },
+    result: () => ({
+      report,
+      items: { unit: 'texts', train: texts.length, validation: validation.length },
+    }),
+  };
+}
+
+/** Loads the texts of a run. */
 export function loadRunCompletions(
   config: SFTRunConfig,
-  { tokenizer, contextLength }: Pick<LoadedModel, 'tokenizer'> & { contextLength: number },
+  { tokenizer, contextLength }: DataContext,
 ): Promise<CompletionDataset> {
   const { data, ...options } = pick(config, sftDataShape);
   return loadCompletions(data, tokenizer, { ...options, seed: config.seed, contextLength });
 }
 
-/** What was cut off, in one sentence. */
-export function describeTruncated(
+/** Says which rows were left out and how many texts were truncated, in one sentence each. */
+export function describeTextWarnings(
   { report }: CompletionDataset,
   { maxTokens, contextLength }: { maxTokens: number | undefined; contextLength: number },
 ): string[] {
   const limit = Math.min(maxTokens ?? Infinity, contextLength);
-  return report.truncated === 0
-    ? []
-    : [`Cut ${count(report.truncated, 'text')} of ${report.kept} to ${limit} tokens`];
-}
-
-async function open(config: SFTRunConfig, model: LoadedModel): Promise<StageWork> {
-  const contextLength = model.base.architecture.config.max_position_embeddings;
-  const { tokenizer } = model;
-  const dataset = await loadRunCompletions(config, { tokenizer, contextLength });
-  const trainer = new SFTTrainer(pick(config, sftConfigShape), { model });
-  const [texts, validation] = [dataset.train.map(toText), dataset.validation.map(toText)];
-  return {
-    report: dataset.report,
-    items: { unit: 'texts', train: texts.length, validation: validation.length },
-    warnings: describeTruncated(dataset, { maxTokens: config.maxTokens, contextLength }),
-    train: (options) => trainer.train(texts, { ...options, validation }),
-    restore: (folder) => trainer.loadCheckpoint(folder, texts),
-    save: (folder) => trainer.saveModel(folder, { merged: config.merged }),
-  };
+  const texts = `${report.truncated} of ${count(report.kept, 'text')}`;
+  const truncated = report.truncated > 0 ? [`Truncated ${texts} to ${limit} tokens`] : [];
+  return [...describeBadRows(report), ...truncated];
 }
 
 /** @example mask [0, 0, 1, 1]  →  learned [2, 3] */
 function toText({ tokens, lossMask }: CompletionRecord): LearnedText {
-  const places = [...lossMask.keys()].filter((place) => lossMask[place] === 1);
-  return { tokens, learned: Int32Array.from(places) };
+  const learned = [...lossMask.keys()].filter((position) => lossMask[position] === 1);
+  return { tokens, learned: Int32Array.from(learned) };
 }

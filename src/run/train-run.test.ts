@@ -1,11 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
 import type { RunConfigOptions } from '../config/run-config.ts';
 import type { TrainEvent } from '../loop/events.ts';
 import { readRunState } from './run-state.ts';
 import { resumeRun, trainRun } from './train-run.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let folder: string;
 const at = (name: string) => join(folder, name);
@@ -17,13 +19,13 @@ beforeAll(async () => {
   writeFileSync(at('some-long.txt'), `${'the cat '.repeat(50)}\nthe cat\n`);
 });
 
-/** A run of one step, but for what is given. */
+/** The config of a run of one step. */
 const config = (output: string, given: Partial<RunConfigOptions> = {}) => ({
   ...{ modelName: at('model'), prompts: at('prompts.jsonl'), reward: [at('reward.ts')] },
   ...{ maxNewTokens: 6, maxSteps: 1, output: at(output), ...given },
 });
 
-describe('trainRun() leaves nothing where it cannot begin:', () => {
+describe('trainRun() leaves nothing behind if it cannot start:', () => {
   test.each([
     ['empty.jsonl', 'reward.ts', /^Cannot read .*: it must have at least one row, got none$/],
     [
@@ -31,8 +33,12 @@ describe('trainRun() leaves nothing where it cannot begin:', () => {
       'reward.ts',
       /prompts must have at most 34 tokens .* got 100 in the shortest of 1;/,
     ],
-    ['nowhere.jsonl', 'reward.ts', /nowhere.jsonl: it must be a file or .* got no such file$/],
-    ['prompts.jsonl', 'nowhere.ts', /nowhere.ts: it must be a TypeScript or .* got nothing there$/],
+    [
+      'nowhere.jsonl',
+      'reward.ts',
+      /nowhere.jsonl: it must be a file, .* got nothing of that name$/,
+    ],
+    ['prompts.jsonl', 'nowhere.ts', /nowhere.ts: it must be a TypeScript or .* got no such file$/],
     ['prompts.jsonl', 'prompts.jsonl', /^Cannot (use|load) .*prompts.jsonl: /],
   ])('prompts %s, reward %s', async (prompts, reward, fault) => {
     const given = { prompts: at(prompts), reward: [at(reward)] };
@@ -41,7 +47,7 @@ describe('trainRun() leaves nothing where it cannot begin:', () => {
   });
 });
 
-test('a failed run keeps its folder and its reason, and goes on once the reward is mended', async () => {
+test('a failed run keeps its folder and the reason, and continues once the reward works', async () => {
   writeFileSync(
     at('moody.mjs'),
     `import { existsSync } from 'node:fs';
@@ -58,7 +64,7 @@ export default () => {
   expect(await readRunState(at('moody'))).toMatchObject({ status: 'completed', step: 1 });
 });
 
-test('prompts that are too long are left out with a warning', async () => {
+test('leaves out prompts that are too long, with a warning', async () => {
   const events: TrainEvent[] = [];
   const given = { prompts: at('some-long.txt'), validationFraction: 0 };
   const onEvent = (event: TrainEvent) => void events.push(event);
@@ -71,16 +77,16 @@ test('prompts that are too long are left out with a warning', async () => {
   expect(result).toMatchObject({ modelFolder: at('some/model'), evaluations: undefined });
 });
 
-test('rewards are weighted by what stands after =', async () => {
+test('weights rewards by the number after =', async () => {
   writeFileSync(at('two.mjs'), 'export default () => 2;');
   writeFileSync(at('ten.mjs'), 'export default () => 10;');
   const reward = [`${at('two.mjs')}=3`, `${at('ten.mjs')}=-0.5`];
-  const { avg_reward } = await trainRun(config('weighted', { reward, validationFraction: 0 }));
-  expect(avg_reward).toBe(3 * 2 - 0.5 * 10);
+  const { metrics } = await trainRun(config('weighted', { reward, validationFraction: 0 }));
+  expect(metrics['objective/scores']).toBe(3 * 2 - 0.5 * 10);
 });
 
-test('model: is a reward model of the same base, and the value model may start as its copy', async () => {
-  // A value model is saved as a reward model is: an adapter and a head.
+test('model: is a reward model on the same base, and the value model can start as its copy', async () => {
+  // A value model is saved like a reward model: an adapter and a head.
   const { modelFolder } = await trainRun(config('first', { validationFraction: 0 }));
   const reward = [`model:${join(modelFolder!, 'value')}`];
   const given = { reward, valueInit: 'reward', validationFraction: 0 } as const;
@@ -89,12 +95,12 @@ test('model: is a reward model of the same base, and the value model may start a
   expect(metrics['rewards/RewardModel/mean']).not.toBe(0);
 });
 
-test('human: scores count where a text was scored, and humanFallback elsewhere', async () => {
+test('human: uses the score of a text, or humanFallback if it has none', async () => {
   const line = JSON.stringify({ prompt: 'the', response: 'never said', score: 5 });
   writeFileSync(at('scores.jsonl'), `${line}\n`);
   const given = { reward: [`human:${at('scores.jsonl')}`], validationFraction: 0 };
-  const { avg_reward } = await trainRun(config('human', { ...given, humanFallback: 0.5 }));
-  expect(avg_reward).toBe(0.5);
+  const { metrics } = await trainRun(config('human', { ...given, humanFallback: 0.5 }));
+  expect(metrics['objective/scores']).toBe(0.5);
   await expect(trainRun(config('strict', given))).rejects.toThrow(
     /scores.jsonl must contain its score, got none for the response/,
   );

@@ -9,8 +9,8 @@ import { tabTo } from '../helpers/browser-keys.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
 import { readAnswerRows } from '../helpers/label-queue.ts';
 import { readLog } from '../helpers/stage-setup.ts';
-import { startTelling } from '../helpers/telling-run.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
+import { startWatched } from '../helpers/watched-run.ts';
 
 vi.setConfig({ hookTimeout: 60_000 });
 
@@ -113,7 +113,7 @@ describeInBrowser('the Label page in the browser', (browser) => {
     await page.getByLabel('Your name').fill('Grace');
     await page.keyboard.press('Enter');
     await page.getByText('There is nothing to label yet').waitFor();
-    const run = startTelling(
+    const run = startWatched(
       ...['train', '--config', at('train.yaml'), '--output', output, '--reward', 'human'],
       ...['--batch-size', '2', '--max-steps', '2', '--json'],
     );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { formatNumber } from '../../src/dashboard/client/format.ts';
-import { nameCheckpoint } from '../../src/run/checkpoint-names.ts';
+import { checkpointName } from '../../src/run/checkpoint-store.ts';
 import { describeInBrowser, readLegend, untilCharts } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
@@ -46,7 +46,7 @@ describeInBrowser('a real PPO run in the browser', (browser) => {
     await ask(page, 'Save now', 'paused');
     const checkpoints = () => readdirSync(join(run, 'checkpoints'));
     // An evaluation before it may have had another one saved.
-    await expect.poll(checkpoints, patience).toContain(nameCheckpoint(step));
+    await expect.poll(checkpoints, patience).toContain(checkpointName(step));
     await ask(page, 'Resume', 'running');
     await expect.poll(() => drawnStep(page), patience).toBeGreaterThan(step);
     await ask(page, 'Stop after this step', 'running');

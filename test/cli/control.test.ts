@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TrainEvent } from '../../src/loop/events.ts';
 import { requestControl } from '../../src/run/run-control.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runCli, runInProcess } from '../helpers/run-cli.ts';
 import { readLog } from '../helpers/stage-setup.ts';
-import { startTelling } from '../helpers/telling-run.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
+import { startWatched } from '../helpers/watched-run.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -26,25 +26,25 @@ beforeAll(async () => {
 });
 
 describe('proximal control', () => {
-  test('pauses, saves, resumes and stops a run in another process, whose numbers stay the same', async () => {
+  test('pauses, saves, resumes and stops a run in another process without changing its numbers', async () => {
     const [whole, steered] = [at('whole'), at('steered')];
     const left = runCli(...start(whole));
-    const run = startTelling(...start(steered), '--json');
+    const run = startWatched(...start(steered), '--json');
     await run.until(isStep(2));
     await requestControl(steered, 'pause');
     const { step } = await run.until(isPaused);
     expect(stateOf(steered)).toMatchObject({
       ...{ status: 'paused', step },
-      message: `Paused before step ${step + 1} until it is told to resume`,
+      message: `Paused before step ${step + 1}`,
     });
     const saving = await runCli('control', steered, 'save');
     expect(saving).toMatchObject({
       status: 0,
-      stdout: `${steered} saves a checkpoint after this step\n`,
+      stdout: `${steered} will save a checkpoint after this step\n`,
     });
     const saved = await run.until(({ type }) => type === 'checkpoint');
     expect(saved.step).toBe(step);
-    await runCli('control', steered, 'resume');
+    await runInProcess('control', steered, 'resume');
     await run.until(isStep(step + 1));
     await requestControl(steered, 'stop');
     const { status, stdout } = await run.ended;
@@ -58,12 +58,12 @@ describe('proximal control', () => {
     expect(events.slice(paused, paused + 3).map(({ type }) => type)).toEqual([
       ...['control', 'checkpoint', 'control'],
     ]);
-    const message = 'The run was stopped on request and goes on with --resume';
+    const message = 'The run was stopped on request; continue it with --resume';
     expect(events.at(-1)).toMatchObject({ type: 'result', reason: 'interrupted', message });
     expect(stateOf(steered)).toMatchObject({ status: 'interrupted', message });
     expect(readdirSync(steered).filter((name) => name.endsWith('.request'))).toEqual([]);
 
-    expect((await runCli('train', '--resume', steered)).status).toBe(0);
+    expect((await runInProcess('train', '--resume', steered)).status).toBe(0);
     expect((await left).status).toBe(0);
     const adapterOf = (of: string) => readFileSync(join(of, 'model/adapter_model.safetensors'));
     expect(adapterOf(steered).equals(adapterOf(whole))).toBe(true);
@@ -72,58 +72,55 @@ describe('proximal control', () => {
     }
   });
 
-  test('a pause outlives kill -9, but not Ctrl-C', async () => {
+  test('a pause survives kill -9 but not Ctrl-C', async () => {
     const output = at('killed');
-    const killed = startTelling(...start(output), '--json');
+    const killed = startWatched(...start(output), '--json');
     await killed.until(({ type }) => type === 'run-start');
     await requestControl(output, 'pause');
     await killed.until(isPaused);
     killed.child.kill('SIGKILL');
     await killed.ended;
-    const dead = await runCli('control', output, 'resume');
+    const dead = await runInProcess('control', output, 'resume');
     expect(dead).toMatchObject({ status: 1, stdout: '' });
     expect(dead.stderr).toBe(
-      `Cannot resume ${output}: it must have a living process, got process ${killed.child.pid}, which is gone; --resume goes on with a run\n`,
+      `Cannot resume ${output}: its process must be running, got process ${killed.child.pid}, which is gone; continue the run with --resume\n`,
     );
-    const resumed = startTelling('train', '--resume', output, '--json');
+    const resumed = startWatched('train', '--resume', output, '--json');
     await resumed.until(isPaused);
     resumed.child.kill('SIGINT');
     expect((await resumed.ended).status).toBe(130);
     expect(stateOf(output).status).toBe('interrupted');
     expect(existsSync(join(output, 'pause.request'))).toBe(false);
-    const { status, stderr } = await runCli('train', '--resume', output);
+    const { status, stderr } = await runInProcess('train', '--resume', output);
     expect(status).toBe(0);
     expect(stderr).not.toContain('Paused');
   });
 
-  test('refuses what is no run and no command', async () => {
-    const [nothing, jump] = await Promise.all([
-      runCli('control', at('nowhere'), 'pause'),
-      runCli('control', at('whole'), 'jump'),
-    ]);
+  test('rejects a folder without a run and an unknown command', async () => {
+    const nothing = await runInProcess('control', at('nowhere'), 'pause');
+    const jump = await runInProcess('control', at('whole'), 'jump');
     expect(nothing).toMatchObject({ status: 1, stdout: '' });
-    expect(nothing.stderr).toMatch(/^Cannot pause .*nowhere: it must hold a run, got no run.json;/);
+    expect(nothing.stderr).toMatch(
+      /^Cannot pause .*nowhere: it must contain a run, got no run.json;/,
+    );
     expect(jump).toMatchObject({ status: 2, stdout: '' });
     expect(jump.stderr).toContain('Allowed choices are pause, resume, save, stop');
   });
 });
 
-test('people read that a run has paused and how to go on', async () => {
+test('prints that a run has paused and how to continue', async () => {
   const output = at('people');
-  const run = startTelling(...start(output));
+  const run = startWatched(...start(output));
   await run.untilText(/^step +1\/12/m);
   await requestControl(output, 'pause');
   await run.untilText(
-    new RegExp(
-      `^Paused before step \\d+ until it is told to resume: proximal control ${output} resume$`,
-      'm',
-    ),
+    new RegExp(`^Paused before step \\d+; to continue: proximal control ${output} resume$`, 'm'),
   );
   await requestControl(output, 'stop');
   const ended = await run.ended;
   expect(ended.stderr).not.toContain('failed');
   expect(ended).toMatchObject({
     status: 130,
-    stdout: `The run was stopped on request and goes on with --resume:\n  proximal train --resume ${output}\n`,
+    stdout: `The run was stopped on request; continue it with --resume:\n  proximal train --resume ${output}\n`,
   });
 });

@@ -6,7 +6,7 @@ import { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
 import { defaultLoraConfig } from '../../src/base-setup/lora/lora-config.ts';
 import { writeAdapter } from '../../src/base-setup/lora/peft-writer.ts';
 import { loadBase, readConfig } from '../../src/models/decoder/load-base.ts';
-import { type CliResult, endOf, runCli, startCli } from '../helpers/run-cli.ts';
+import { type CliResult, endOf, runCli, runInProcess, startCli } from '../helpers/run-cli.ts';
 import { writeTinyTokenizer } from '../helpers/tiny-tokenizer.ts';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
@@ -19,7 +19,7 @@ const initArgs = ['init', '--out', model, '--tokenizer', tokenizer, ...shape];
 let init: CliResult;
 
 const readJson = (name: string) => JSON.parse(readFileSync(join(model, name), 'utf8'));
-const generate = (...args: string[]) => runCli('generate', '--model', model, ...args);
+const generate = (...args: string[]) => runInProcess('generate', '--model', model, ...args);
 
 beforeAll(async () => {
   writeTinyTokenizer(tokenizer);
@@ -28,10 +28,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('proximal init', () => {
-  test('writes a folder with config, weights and tokenizer, and says so', () => {
+  test('writes a folder with config, weights and tokenizer', () => {
     expect(init).toEqual({
       status: 0,
-      stdout: `Wrote a fresh qwen3 model to ${model}: 27.2 k parameters, 109 kB\n`,
+      stdout: `Created a qwen3 model with random weights in ${model}: 27.2 k parameters, 109 kB\n`,
       stderr: '',
     });
     expect(readdirSync(model).sort()).toEqual([
@@ -43,23 +43,23 @@ describe('proximal init', () => {
     ]);
   });
 
-  test("takes the vocabulary's size and the special tokens from the tokenizer", () => {
+  test('takes the vocabulary size and the special tokens from the tokenizer', () => {
     const ids = { eos_token_id: 1, pad_token_id: 0 };
     const config = { model_type: 'qwen3', vocab_size: 11, bos_token_id: null, ...ids };
     expect(readJson('config.json')).toMatchObject(config);
     expect(readJson('generation_config.json')).toEqual({ _from_model_config: true, ...ids });
   });
 
-  test('refuses a folder that is not empty', async () => {
-    expect(await runCli(...initArgs)).toEqual({
+  test('rejects a folder that is not empty', async () => {
+    expect(await runInProcess(...initArgs)).toEqual({
       status: 1,
       stdout: '',
       stderr: `Cannot write a model to ${model}: it must be empty, got 5 files; choose another folder or pass --force\n`,
     });
   });
 
-  test('refuses a vocabulary that is smaller than the tokenizer', async () => {
-    expect(await runCli(...initArgs, '--force', '--vocab-size', '10')).toEqual({
+  test('rejects a vocabulary that is smaller than the tokenizer', async () => {
+    expect(await runInProcess(...initArgs, '--force', '--vocab-size', '10')).toEqual({
       status: 2,
       stdout: '',
       stderr:
@@ -70,7 +70,7 @@ describe('proximal init', () => {
 
 describe('proximal inspect', () => {
   test('--json counts parameters, bytes on disk and in memory', async () => {
-    const { status, stdout, stderr } = await runCli('inspect', '--model', model, '--json');
+    const { status, stdout, stderr } = await runInProcess('inspect', '--model', model, '--json');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const report = JSON.parse(stdout);
     // Per layer: 4 projections of 32², 3 of the MLP of 32·96, 2 norms of 32, 2 of 8.
@@ -86,13 +86,13 @@ describe('proximal inspect', () => {
   });
 
   test('prints tables for people', async () => {
-    const { stdout } = await runCli('inspect', '--model', model);
-    expect(stdout).toContain('  heads        4, 8 wide\n');
+    const { stdout } = await runInProcess('inspect', '--model', model);
+    expect(stdout).toContain('  heads        4, size 8\n');
     expect(stdout).toContain('  model.safetensors  109 kB  F32\n');
   });
 
-  test('says in one line that a model is not there, with exit code 1', async () => {
-    expect(await runCli('inspect', '--model', './nothing')).toEqual({
+  test('reports a missing model in one line with exit code 1', async () => {
+    expect(await runInProcess('inspect', '--model', './nothing')).toEqual({
       status: 1,
       stdout: '',
       stderr:
@@ -102,15 +102,17 @@ describe('proximal inspect', () => {
 });
 
 describe('proximal generate', () => {
-  test('--json gives one line for each text; the same seed gives the same texts', async () => {
+  test('--json prints one line per text; the same seed gives the same texts', async () => {
     const args = ['--prompt', 'the cat', '--prompt', 'a dog', '--num-return-sequences', '2'];
     const options = [...args, '--max-new-tokens', '6', '--json', '--seed'];
-    const [first, same, other] = await Promise.all(
-      ['5', '5', '6'].map((seed) => generate(...options, seed)),
-    );
-    expect(first!.stdout).toBe(same!.stdout);
-    expect(first!.stdout).not.toBe(other!.stdout);
-    const texts = first!.stdout
+    const [first, same, other] = [
+      await generate(...options, '5'),
+      await generate(...options, '5'),
+      await generate(...options, '6'),
+    ];
+    expect(first.stdout).toBe(same.stdout);
+    expect(first.stdout).not.toBe(other.stdout);
+    const texts = first.stdout
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line));
@@ -128,30 +130,28 @@ describe('proximal generate', () => {
     const greedy = ['--temperature', '0', '--max-new-tokens', '4'];
     const file = join(folder, 'prompt.txt');
     writeFileSync(file, 'the cat\n');
-    const [plain, json] = await Promise.all([
-      generate('--prompt', 'the cat', ...greedy),
-      generate('--prompt-file', file, ...greedy, '--json'),
-    ]);
+    const plain = await runCli('generate', '--model', model, '--prompt', 'the cat', ...greedy);
+    const json = await generate('--prompt-file', file, ...greedy, '--json');
     const { text, promptTokens } = JSON.parse(json.stdout);
     expect(promptTokens).toEqual([3, 5]);
     expect(plain.stdout).toBe(`${text}\n`);
     expect(plain.stderr).toMatch(/^4 tokens, [\d.]+ tokens\/s\n$/);
   });
 
-  test('--chat lets the template write the prompt', async () => {
+  test('--chat formats the prompt with the chat template', async () => {
     const { stdout } = await generate('--prompt', 'the cat', '--chat', '--json');
     // the cat and
     expect(JSON.parse(stdout).promptTokens).toEqual([3, 5, 9]);
   });
 
-  test('--adapter changes what the model says', async () => {
+  test('--adapter changes the output', async () => {
     const base = await loadBase(model, await readConfig(model));
     const fresh = LoraAdapter.create(defaultLoraConfig, base.modules());
     for (const [name, { data }] of fresh.weights) if (name.includes('lora_B')) data.fill(0.5);
     const adapter = join(folder, 'adapter');
     await writeAdapter(adapter, fresh);
     const args = ['--prompt', 'the cat', '--max-new-tokens', '1', '--json'];
-    const results = await Promise.all([generate(...args), generate(...args, '--adapter', adapter)]);
+    const results = [await generate(...args), await generate(...args, '--adapter', adapter)];
     const [without, adapted] = results.map(({ stdout }) => JSON.parse(stdout).logprobs[0]);
     expect(Math.abs(without - adapted)).toBeGreaterThan(0.01);
     const nowhere = await generate(...args, '--adapter', folder);

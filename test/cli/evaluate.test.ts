@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { trainRun } from '../../src/run/train-run.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runInProcess } from '../helpers/run-cli.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -18,26 +18,30 @@ beforeAll(async () => {
   });
 });
 
-test("evaluate --adapter with a run gives the numbers of the run's own last evaluation", async () => {
-  const { status, stdout } = await runCli('evaluate', '--adapter', run.folder, '--json');
+test("evaluate --adapter <run> prints the numbers of the run's own last evaluation", async () => {
+  const { status, stdout } = await runInProcess('evaluate', '--adapter', run.folder, '--json');
   expect(status).toBe(0);
   const { prompts, policy, reference, samples } = JSON.parse(stdout);
   const { first, last } = run.evaluations!;
   expect(prompts).toBe(1);
   // A value model is not evaluated.
   expect({ ...policy, explainedVariance: 0 }).toEqual({
-    ...last.performance,
+    ...last.report!.performance,
     explainedVariance: 0,
   });
-  expect(reference).toMatchObject({ reward: first.performance.reward, kl: 0, winRate: 0.5 });
+  expect(reference).toMatchObject({
+    reward: first.report!.performance.reward,
+    kl: 0,
+    winRate: 0.5,
+  });
   expect(policy.kl).not.toBe(0);
-  expect(samples).toMatchObject(last.samples.map(({ response, kl }) => ({ response, kl })));
+  expect(samples).toMatchObject(last.report!.samples.map(({ response, kl }) => ({ response, kl })));
 });
 
-test('evaluate prints reference and policy side by side on all prompts that are given', async () => {
+test('evaluate prints reference and policy side by side on all given prompts', async () => {
   const what = ['--model', at('model'), '--adapter', run.modelFolder!];
   const on = ['--prompts', at('prompts.jsonl'), '--reward', at('reward.ts')];
-  const { status, stdout, stderr } = await runCli(
+  const { status, stdout, stderr } = await runInProcess(
     'evaluate',
     ...what,
     ...on,
@@ -51,7 +55,7 @@ test('evaluate prints reference and policy side by side on all prompts that are 
 
 test('evaluate without a reward fails with one line and exit code 2', async () => {
   const given = ['--model', at('model'), '--prompts', at('prompts.jsonl')];
-  const { status, stderr } = await runCli('evaluate', ...given);
+  const { status, stderr } = await runInProcess('evaluate', ...given);
   expect(status).toBe(2);
   expect(stderr).toMatch(/^Cannot use the flags: reward must be set, such as .*\n$/);
 });

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TrainEvent } from '../../src/loop/events.ts';
 import { appendHumanScore, readHumanRequests } from '../../src/run/human-scores.ts';
 import { requestControl } from '../../src/run/run-control.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runInProcess } from '../helpers/run-cli.ts';
 import { readLog } from '../helpers/stage-setup.ts';
-import { startTelling } from '../helpers/telling-run.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
+import { startWatched } from '../helpers/watched-run.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
@@ -16,7 +16,7 @@ const at = (name: string) => join(folder, name);
 const start = (output: string) => [
   ...['train', '--config', at('train.yaml'), '--output', output, '--reward', 'human'],
   ...['--batch-size', '2', '--max-steps', '2', '--json'],
-  // Shorter than people take: it is not for them.
+  // Too short for people: it must not apply to them.
   ...['--reward-timeout', '1'],
 ];
 const messageOf = (run: string): string =>
@@ -25,18 +25,20 @@ const isWaiting = (event: TrainEvent) => event.type === 'control' && event.statu
 const waitingOf = async (run: string) =>
   (await readHumanRequests(run)).filter((request) => request.isWaiting);
 const waitsFor = (scores: string) =>
-  `Waits for ${scores}: open the Label page (proximal dashboard)`;
+  `Waiting for ${scores}: open the Label page (proximal dashboard)`;
 
 beforeAll(async () => {
   folder = await makeTrainFolder();
 });
 
 describe('proximal train --reward human', () => {
-  test('waits for people, finds their scores again after kill -9, and trains on them', async () => {
+  test('waits for people, keeps their scores after kill -9 and trains on them', async () => {
     const output = at('human');
-    const run = startTelling(...start(output));
+    const run = startWatched(...start(output));
     const warning = await run.until(({ type }) => type === 'warning');
-    expect(warning).toMatchObject({ message: expect.stringMatching(/^Nothing is evaluated, as /) });
+    expect(warning).toMatchObject({
+      message: expect.stringMatching(/^There will be no evaluations: /),
+    });
     const first = await run.until(isWaiting);
     expect(first).toMatchObject({ step: 0, message: waitsFor('2 human scores') });
     const [a, b] = await waitingOf(output);
@@ -54,8 +56,8 @@ describe('proximal train --reward human', () => {
     await appendHumanScore(output, { request: c!.id, score: 0.5, labeller: 'Ada' });
     run.child.kill('SIGKILL');
     await run.ended;
-    // No checkpoint was saved, so that the run begins again: only one response has no score.
-    const again = startTelling('train', '--resume', output, '--json');
+    // No checkpoint was saved, so the run starts again; only one response has no score.
+    const again = startWatched('train', '--resume', output, '--json');
     const still = await again.until(isWaiting);
     expect(still).toMatchObject({ step: 1, message: waitsFor('1 human score') });
     const left = await waitingOf(output);
@@ -69,25 +71,25 @@ describe('proximal train --reward human', () => {
     expect(await waitingOf(output)).toEqual([]);
     expect(await readHumanRequests(output)).toHaveLength(4);
 
-    const evaluated = await runCli('evaluate', '--adapter', output);
+    const evaluated = await runInProcess('evaluate', '--adapter', output);
     expect(evaluated).toMatchObject({ status: 1, stdout: '' });
     expect(evaluated.stderr).toMatch(
-      /^Cannot evaluate with the reward human alone: nobody is asked to score evaluations, .*\n$/,
+      /^Cannot evaluate with the reward human alone: people score training responses only, .*\n$/,
     );
   });
 
-  test('ends in order while it waits: by a request to stop, and by Ctrl-C', async () => {
+  test('stops cleanly while it waits, on request and on Ctrl-C', async () => {
     const output = at('stopped');
-    const run = startTelling(...start(output));
+    const run = startWatched(...start(output));
     await run.until(isWaiting);
     await requestControl(output, 'stop');
     const { status, stdout } = await run.ended;
     expect(status).toBe(130);
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1)!)).toMatchObject({
       ...{ type: 'result', steps: 0, reason: 'interrupted' },
-      message: 'The run was stopped on request and goes on with --resume',
+      message: 'The run was stopped on request; continue it with --resume',
     });
-    const again = startTelling('train', '--resume', output, '--json');
+    const again = startWatched('train', '--resume', output, '--json');
     await again.until(isWaiting);
     again.child.kill('SIGINT');
     expect((await again.ended).status).toBe(130);

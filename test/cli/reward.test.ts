@@ -5,7 +5,7 @@ import type { RewardRunConfigOptions } from '../../src/config/stage-run-config.t
 import { loadModel, loadRewardModel } from '../../src/models/index.ts';
 import { rewardRun } from '../../src/run/reward-run.ts';
 import { trainRun } from '../../src/run/train-run.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { runInProcess } from '../helpers/run-cli.ts';
 import { pairRows, readLog, writeRows } from '../helpers/stage-setup.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
@@ -14,8 +14,8 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 let folder: string;
 const at = (name: string) => join(folder, name);
 
-/** What the command of all tests here wrote. */
-let told: { stdout: string; stderr: string };
+/** The output of the run that all tests share. */
+let printed: { stdout: string; stderr: string };
 
 const held = pairRows().slice(0, 3);
 
@@ -24,31 +24,33 @@ beforeAll(async () => {
   const equal = { prompt: 'the', chosen: ' cat', rejected: ' cat' };
   const data = writeRows(folder, 'pairs.jsonl', [...pairRows().slice(3), equal]);
   const validation = writeRows(folder, 'held.jsonl', held);
-  const { status, ...rest } = await runCli(
+  const { status, ...rest } = await runInProcess(
     ...['reward', '--model', at('model'), '--data', data, '--validation-file', validation],
     ...['--batch-size', '2', '--num-epochs', '4', '--learning-rate', '1e-2'],
     ...['--output', at('run')],
   );
   expect(status).toBe(0);
-  told = rest;
+  printed = rest;
 });
 
 describe('proximal reward', () => {
-  test('learns pairs, and shows accuracy before and after beside that of length alone', () => {
-    expect(told.stderr).toContain('Left out 1 of 13 rows: 1 equal-sides; the first: Cannot read ');
-    expect(told.stderr).toMatch(
+  test('learns pairs and shows accuracy before, after and by length alone', () => {
+    expect(printed.stderr).toContain(
+      'Left out 1 of 13 rows: 1 equal-sides; the first: Cannot read ',
+    );
+    expect(printed.stderr).toMatch(
       /\nstep 20\/20 {2}loss [\d.]+ {2}accuracy 100.0 % {2}margin [\d.]+\n/,
     );
-    expect(told.stdout).toMatch(
+    expect(printed.stdout).toMatch(
       /\nValidation on 3 pairs\n +before \(step 0\) {2}after \(step 20\)/,
     );
-    expect(told.stdout).toMatch(/\n {2}accuracy +[\d.]+ % +100.0 % +66.7 %\n/);
+    expect(printed.stdout).toMatch(/\n {2}accuracy +[\d.]+ % +100.0 % +66.7 %\n/);
     // The shorter text wins 7 of 9 pairs in training and 2 of 3 in validation.
-    expect(told.stdout).toMatch(/\n {2}By length, the shorter text wins/);
-    expect(told.stdout).toContain(`--reward model:${at('run')}\n`);
+    expect(printed.stdout).toMatch(/\n {2}"by length" always prefers the shorter text/);
+    expect(printed.stdout).toContain(`--reward model:${at('run')}\n`);
   });
 
-  test('saves a model whose scores have mean 0 and deviation 1 on the validation texts', async () => {
+  test('saves a model whose scores have mean 0 and standard deviation 1 on the validation texts', async () => {
     const loaded = await loadModel(at('model'));
     const model = await loadRewardModel(at('run/model'), loaded);
     const texts = held.flatMap(({ prompt, chosen, rejected }) => [
@@ -62,7 +64,7 @@ describe('proximal reward', () => {
     expect([0, 2, 4].every((chosen) => scores[chosen]! > scores[chosen + 1]!)).toBe(true);
   });
 
-  test('gives PPO its scores, by the folder of the run or of the model', async () => {
+  test('scores for PPO, named by the run or by its model', async () => {
     const course = { maxNewTokens: 4, maxSteps: 2, batchSize: 4 };
     const train = (name: string, reward: string) =>
       trainRun({
@@ -76,7 +78,7 @@ describe('proximal reward', () => {
     expect(new Set(scores('by-run')).size).toBeGreaterThan(2);
     expect(scores('by-run')).toEqual(scores('by-model'));
     await expect(train('by-nothing', `model:${at('model')}`)).rejects.toThrow(
-      'it must hold adapter_config.json, as PEFT and "proximal reward" save it, got none',
+      'it must contain adapter_config.json, as saved by PEFT or "proximal reward", got none',
     );
   });
 });
@@ -108,14 +110,14 @@ describe('rewardRun()', () => {
     const rows = ['the', 'a dog'].map((prompt) => ({ prompt, ...row }));
     const result = await run(name, rows, more);
     expect(result).toMatchObject({ steps: 1, items });
-    expect(result.validations!.last.metrics['eval/loss']).toBeGreaterThan(0);
+    expect(result.evaluations!.last.metrics['eval/loss']).toBeGreaterThan(0);
   });
 
-  test('refuses rows that cannot be used together, and leaves nothing', async () => {
+  test('rejects rows that cannot be combined and leaves nothing behind', async () => {
     const rated = { prompt: 'dog', completion: ' cat', rating: 4 };
     const validationFile = writeRows(folder, 'rated.jsonl', [rated]);
     await expect(run('mixed', pairRows(), { ...scale, validationFile })).rejects.toThrow(
-      'the rows to validate on must hold pairs as those to train on do, got ratings',
+      'the validation rows must be pairs like the training rows, got ratings',
     );
     await expect(run('unscaled', [rated])).rejects.toThrow('ratingMin and ratingMax must be set');
     await expect(run('bad', [{ prompt: 'dog' }])).rejects.toThrow('at least one row must be valid');

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { loadModel } from '../../src/models/index.ts';
 import { sftRun } from '../../src/run/sft-run.ts';
 import { SFTTrainer } from '../../src/stages/index.ts';
-import { endOf, runCli, startCli } from '../helpers/run-cli.ts';
+import { endOf, runInProcess, startCli } from '../helpers/run-cli.ts';
 import { completionRows, readLog, writeRows } from '../helpers/stage-setup.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
@@ -14,7 +14,7 @@ let folder: string;
 const at = (name: string) => join(folder, name);
 const course = ['--batch-size', '2', '--num-epochs', '2', '--learning-rate', '1e-2'];
 const flags = () => ['--model', at('model'), '--data', at('texts.jsonl'), ...course];
-const sft = (...args: string[]) => runCli('sft', ...flags(), ...args);
+const sft = (...args: string[]) => runInProcess('sft', ...flags(), ...args);
 const adapterOf = (run: string) => readFileSync(join(run, 'model/adapter_model.safetensors'));
 
 beforeAll(async () => {
@@ -24,15 +24,15 @@ beforeAll(async () => {
 });
 
 describe('proximal sft', () => {
-  test('learns completions, tells of bad rows, and shows the loss before and after', async () => {
+  test('learns completions, reports bad rows and shows the loss before and after', async () => {
     const { status, stdout, stderr } = await sft('--output', at('whole'));
     expect(status).toBe(0);
-    // 12 good texts and a long one, of which one is validated on: six batches of 2 in an epoch.
+    // 13 texts, one of them for validation: six batches of 2 per epoch.
     expect(stderr).toContain('Left out 1 of 14 rows: 1 missing-column; the first: Cannot read ');
-    expect(stderr).toContain('\nWarning: Cut 1 text of 13 to 40 tokens\n');
-    expect(stderr).toMatch(/\nstep {2}0\/12 {2}validation {2}loss \d.* perplexity /);
+    expect(stderr).toContain('\nWarning: Truncated 1 of 13 texts to 40 tokens\n');
+    expect(stderr).toMatch(/\nstep {2}0\/12 {2}evaluation {2}loss \d.* perplexity /);
     expect(stderr).toMatch(/\nstep 12\/12 {2}loss [\d.]+\n/);
-    expect(stdout).toMatch(/^All steps are done\. 12 steps, \d+ s since/);
+    expect(stdout).toMatch(/^All steps are done\. 12 steps in \d+ s\.\n/);
     const [, before, after] = /loss +([\d.]+) +([\d.]+)\n {2}perplexity /.exec(stdout)!;
     expect(Number(after)).toBeLessThan(Number(before) - 0.3);
     expect(stdout).toContain(
@@ -54,13 +54,13 @@ describe('proximal sft', () => {
       expect.objectContaining({
         step: 0,
         type: 'start',
-        message: 'The run starts; it has 12 steps',
+        message: 'Started a run of 12 steps',
       }),
     );
     expect(log.at(-1)).toMatchObject({ step: 12, type: 'end', message: 'All steps are done' });
   });
 
-  test('that Ctrl-C ended goes on to the same adapter and the same logs', async () => {
+  test('resumed after Ctrl-C ends with the same adapter and logs', async () => {
     const child = startCli('sft', ...flags(), '--output', at('parted'));
     let isKilled = false;
     child.stderr.on('data', (text) => {
@@ -70,33 +70,31 @@ describe('proximal sft', () => {
       status: 130,
       stdout: `The run was interrupted and can be resumed:\n  proximal sft --resume ${at('parted')}\n`,
     });
-    const resumed = await runCli('sft', '--resume', at('parted'), '--batch-size', '2');
-    expect(resumed.stderr).toMatch(/\nGoing on after step \d+ of 12\n/);
+    const resumed = await runInProcess('sft', '--resume', at('parted'), '--batch-size', '2');
+    expect(resumed.stderr).toMatch(/\nResuming after step \d+ of 12\n/);
     expect(adapterOf(at('parted')).equals(adapterOf(at('whole')))).toBe(true);
     for (const log of ['metrics.jsonl', 'evaluations.jsonl']) {
       expect(readLog(at('parted'), log)).toEqual(readLog(at('whole'), log));
     }
   });
 
-  test('--dry-run says what would be done and does nothing', async () => {
+  test('--dry-run shows the plan and does nothing', async () => {
     const { status, stdout } = await sft('--output', at('planned'), '--dry-run', '--json');
     expect(status).toBe(0);
-    // An adapter of rank 16 has 16·(32 + 32) weights for each of 4 modules in 2 layers.
+    // An adapter of rank 16 has 16·(32 + 32) weights per module, 4 modules and 2 layers.
     expect(JSON.parse(stdout)).toMatchObject({
-      ...{ unit: 'texts', train: 12, validation: 1, trainable: 8192, longest: 40 },
-      ...{ stepsPerEpoch: 6, totalSteps: 12, validations: 3 },
+      ...{ unit: 'texts', train: 12, validation: 1, trainable: { adapter: 8192 }, longest: 40 },
+      ...{ stepsPerEpoch: 6, totalSteps: 12, evaluations: 3 },
     });
     expect(existsSync(at('planned'))).toBe(false);
   });
 
-  test('refuses what is no run of it, and flags without data, with exit code 2', async () => {
-    const [other, nothing] = await Promise.all([
-      runCli('train', '--resume', at('whole')),
-      runCli('sft', '--model', at('model')),
-    ]);
+  test('rejects a run of another kind and missing data with exit code 2', async () => {
+    const other = await runInProcess('train', '--resume', at('whole'));
+    const nothing = await runInProcess('sft', '--model', at('model'));
     expect(other).toMatchObject({
       status: 2,
-      stderr: `Cannot use the run in ${at('whole')}: it must be one of "proximal train", got one of "proximal sft"\n`,
+      stderr: `Cannot use the run in ${at('whole')}: it must be a run of "proximal train", got one of "proximal sft"\n`,
     });
     expect(nothing).toMatchObject({
       status: 2,
@@ -111,7 +109,7 @@ describe('sftRun()', () => {
     ...{ validationFile: at('held.jsonl'), batchSize: 4, learningRate: 1e-2 },
   });
 
-  /** The loss of a whole model on the only text that is validated on, and its EOS token. */
+  /** The loss of a whole model on the only validation text, EOS token included. */
   async function lossOf(model: string): Promise<number> {
     const loaded = await loadModel(model);
     const tokens = loaded.tokenizer.encode('dog and the dog likes <eos>');
@@ -123,13 +121,13 @@ describe('sftRun()', () => {
     writeRows(folder, 'held.jsonl', [{ prompt: 'dog', completion: ' and the dog likes' }]);
   });
 
-  test('writes all weights as a model that does as the run says', async () => {
-    const { modelFolder, validations } = await sftRun({ ...options('full'), fullParameters: true });
-    expect(await lossOf(modelFolder!)).toBeCloseTo(validations!.last.metrics['eval/loss']!, 5);
-    expect(await lossOf(at('model'))).toBeCloseTo(validations!.first.metrics['eval/loss']!, 5);
+  test('writes a fully trained model with the loss that the run reports', async () => {
+    const { modelFolder, evaluations } = await sftRun({ ...options('full'), fullParameters: true });
+    expect(await lossOf(modelFolder!)).toBeCloseTo(evaluations!.last.metrics['eval/loss']!, 5);
+    expect(await lossOf(at('model'))).toBeCloseTo(evaluations!.first.metrics['eval/loss']!, 5);
   });
 
-  test('keeps the best model, merged here, beside the last', async () => {
+  test('keeps the best model next to the last, here merged', async () => {
     const course = { merged: true, numEpochs: 8, evalInterval: 1 };
     const result = await sftRun({ ...options('overfitted'), ...course });
     const losses = readLog(at('overfitted'), 'evaluations.jsonl').map(

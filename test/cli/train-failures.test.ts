@@ -1,19 +1,19 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { runCli } from '../helpers/run-cli.ts';
+import { runInProcess } from '../helpers/run-cli.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let folder: string;
 
-/** Trains with these lines after the config's own six, into a run of its own. */
+/** Trains with these lines appended to a config, into a new run. */
 async function train(name: string, lines: string, ...flags: string[]) {
   const config = join(folder, `${name}.yaml`);
   const output = join(folder, name);
   writeFileSync(config, `modelName: model\nprompts: prompts.jsonl\nmaxNewTokens: 6\n${lines}`);
-  const ended = await runCli('train', '--config', config, '--output', output, ...flags);
+  const ended = await runInProcess('train', '--config', config, '--output', output, ...flags);
   const stderr = ended.stderr.replaceAll(`${folder}/`, '');
   return { ...ended, stderr, isThere: existsSync(output) };
 }
@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = await makeTrainFolder();
 });
 
-test.concurrent('train refuses an unknown key with exit code 2 and leaves nothing', async () => {
+test('train rejects an unknown key with exit code 2 and leaves nothing behind', async () => {
   expect(await train('unknown', 'reward: reward.ts\nlerningRate: 1\n')).toEqual({
     status: 2,
     stdout: '',
@@ -32,7 +32,7 @@ test.concurrent('train refuses an unknown key with exit code 2 and leaves nothin
   });
 });
 
-test.concurrent('train refuses contradictory options with exit code 2', async () => {
+test('train rejects contradictory options with exit code 2', async () => {
   const lines = 'reward: reward.ts\nbatchSize: 2\n';
   expect(await train('contradictory', lines, '--mini-batch-size', '3')).toEqual({
     status: 2,
@@ -43,14 +43,14 @@ test.concurrent('train refuses contradictory options with exit code 2', async ()
   });
 });
 
-test.concurrent('a reward of NaN ends a run with one sentence, after how to resume', async () => {
+test('a reward of NaN fails the run and says how to resume', async () => {
   writeFileSync(join(folder, 'nan.ts'), 'export default () => NaN;');
   expect(await train('nan', 'reward: nan.ts\n')).toEqual({
     status: 1,
     stdout: '',
     stderr:
-      'The run failed; once its cause is gone: proximal train --resume nan\n' +
-      'Cannot use the scores of "nan": the score of sample 0 must be a finite number, got NaN\n',
+      'The run failed. Fix the cause, then continue: proximal train --resume nan\n' +
+      'Cannot use the scores of "nan": that of sample 0 must be a finite number, got NaN\n',
     isThere: true,
   });
 });

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { endOf, runCli, startCli } from '../helpers/run-cli.ts';
+import { endOf, runCli, runInProcess, startCli } from '../helpers/run-cli.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let folder: string;
 const at = (name: string) => join(folder, name);
-const train = (...args: string[]) => runCli('train', '--config', at('train.yaml'), ...args);
+const train = (...args: string[]) => runInProcess('train', '--config', at('train.yaml'), ...args);
 const adapterOf = (run: string) => readFileSync(join(run, 'model/adapter_model.safetensors'));
 
-/** The lines of a log, without what depends on the machine's speed. */
+/** The lines of a log without timings. */
 function readLog(run: string, name: string): object[] {
   const lines = readFileSync(join(run, name), 'utf8').trimEnd().split('\n');
   const isTiming = (key: string) => /^(timing|perf)\//.test(key);
@@ -23,13 +23,14 @@ beforeAll(async () => {
 });
 
 describe('proximal train', () => {
-  test('trains from a config file, and flags go over it', async () => {
+  test('trains from a config file, and flags override it', async () => {
     const output = at('whole');
-    const { status, stdout, stderr } = await train('--output', output, '--max-steps', '5');
+    const config = ['--config', at('train.yaml'), '--output', output];
+    const { status, stdout, stderr } = await runCli('train', ...config, '--max-steps', '5');
     expect(status).toBe(0);
     expect(stderr).toMatch(/^step 0\/5 {2}evaluation {2}reward/);
     expect(stderr.match(/^step \d\/5 {2}reward .* KL .* entropy .* tokens\/s/gm)).toHaveLength(5);
-    expect(stdout).toMatch(/^All steps are done\. 5 steps, \d+ s since/);
+    expect(stdout).toMatch(/^All steps are done\. 5 steps in \d+ s\.\n/);
     expect(stdout).toMatch(/before \(step 0\) {2}after \(step 5\)\n {2}reward +.* ± /);
     expect(stdout).toMatch(/Sample 1 .*\n {2}prompt .*\n {2}reference .*\n {2}policy /);
     expect(stdout).toContain(`proximal evaluate --adapter ${output}\n`);
@@ -47,19 +48,19 @@ describe('proximal train', () => {
     });
     const again = await train('--output', output);
     expect(again).toMatchObject({ status: 1, stdout: '' });
-    expect(again.stderr).toMatch(/^Cannot start a run in .*whole: it must not hold another, got /);
+    expect(again.stderr).toMatch(/^Cannot start a run in .*whole: it must not contain a run, got /);
   });
 
-  test('--dry-run says what would be done and does nothing', async () => {
+  test('--dry-run shows the plan and does nothing', async () => {
     const output = at('planned');
     const { status, stdout } = await train('--output', output, '--dry-run', '--json');
     expect(status).toBe(0);
-    // 11 prompts are left to train on, so an epoch has three batches of 4. An adapter of rank 16 has
-    // 16·(32 + 32) weights for each of 4 modules in 2 layers; the value model has a head of 32 besides.
+    // 11 training prompts, so an epoch has three batches of 4. An adapter of rank 16 has 16·(32 + 32)
+    // weights per module, 4 modules and 2 layers; the value model adds a head of 32.
     expect(JSON.parse(stdout)).toMatchObject({
-      prompts: { train: 11, validation: 1 },
+      ...{ unit: 'prompts', train: 11, validation: 1 },
       trainable: { policy: 8192, value: 8224 },
-      ...{ stepsPerEpoch: 3, totalSteps: 6, optimizerSteps: 24, evaluations: 4 },
+      ...{ stepsPerEpoch: 3, totalSteps: 6, optimizerStepsPerStep: 4, evaluations: 4 },
     });
     expect(existsSync(output)).toBe(false);
   });
@@ -69,15 +70,17 @@ describe('proximal train --memory', () => {
   const limited = (limit: string, ...args: string[]) =>
     train('--output', at('limited'), '--memory', limit, ...args);
 
-  test('is planned and said before anything is trained', async () => {
+  test('is planned and reported before training', async () => {
     const { status, stdout } = await limited('1GB', '--dry-run');
     expect(status).toBe(0);
-    expect(stdout).toMatch(/ Fits 1GB with about 0\.2 GB: generates \d+ texts at once in f32, /);
+    expect(stdout).toMatch(
+      / Fits into 1GB with about 0\.2 GB: generates \d+ texts at a time in f32, /,
+    );
     const trained = await limited('1GB', '--max-steps', '1');
     expect(trained).toMatchObject({ status: 0 });
-    expect(trained.stderr).toContain('Fits 1GB with about 0.2 GB: ');
+    expect(trained.stderr).toContain('Fits into 1GB with about 0.2 GB: ');
     expect(readLog(at('limited'), 'log.jsonl')).toContainEqual(
-      expect.objectContaining({ type: 'plan', message: expect.stringMatching(/^Fits 1GB /) }),
+      expect.objectContaining({ type: 'plan', message: expect.stringMatching(/^Fits into 1GB /) }),
     );
   });
 
@@ -92,7 +95,7 @@ describe('proximal train --memory', () => {
       2,
       /^Cannot use --memory: it must be a number with kB, MB or GB, such as 4GB, got "much"/,
     ],
-  ])('refuses %s in one sentence', async (limit, code, message) => {
+  ])('rejects %s in one sentence', async (limit, code, message) => {
     const { status, stdout, stderr } = await limited(limit, '--dry-run');
     expect({ status, stdout }).toEqual({ status: code, stdout: '' });
     expect(stderr).toMatch(message);
@@ -100,8 +103,8 @@ describe('proximal train --memory', () => {
   });
 });
 
-describe('proximal train that was ended', () => {
-  test('by Ctrl-C goes on to the same model and the same logs', async () => {
+describe('proximal train --resume', () => {
+  test('after Ctrl-C ends with the same model and logs', async () => {
     const [whole, parted] = [at('uninterrupted'), at('interrupted')];
     const child = startCli('train', '--config', at('train.yaml'), '--output', parted);
     let isKilled = false;
@@ -113,38 +116,36 @@ describe('proximal train that was ended', () => {
       status: 130,
       stdout: `The run was interrupted and can be resumed:\n  proximal train --resume ${parted}\n`,
     });
-    expect(ended.stderr).toContain('\nEnding in order; Ctrl-C again ends at once\n');
+    expect(ended.stderr).toContain('\nStopping after saving; press Ctrl-C again to stop at once\n');
     expect(existsSync(join(parted, 'model'))).toBe(false);
-    const resumed = await runCli('train', '--resume', parted);
-    expect(resumed.stderr).toMatch(/^Going on after step [3-5] of 6\n/);
+    const resumed = await runInProcess('train', '--resume', parted);
+    expect(resumed.stderr).toMatch(/^Resuming after step [3-5] of 6\n/);
     expect(adapterOf(parted).equals(adapterOf(whole))).toBe(true);
     for (const log of ['metrics.jsonl', 'samples.jsonl', 'tokens.jsonl', 'evaluations.jsonl']) {
       expect(readLog(parted, log)).toEqual(readLog(whole, log));
     }
   });
 
-  test('passes over a damaged checkpoint, says so, and ends the same', async () => {
+  test('skips a damaged checkpoint with a warning and ends the same', async () => {
     const output = at('uninterrupted');
     const before = adapterOf(output);
     const damaged = join(output, 'checkpoints/checkpoint-000006');
     writeFileSync(join(damaged, 'policy/adapter_model.safetensors'), 'torn');
-    const { status, stderr } = await runCli('train', '--resume', output);
+    const { status, stderr } = await runInProcess('train', '--resume', output);
     expect(status).toBe(0);
     expect(stderr).toMatch(
-      /^Warning: Passing over .*checkpoint-000006: policy\/adapter_model.safetensors must have \d+ bytes, got 4\nGoing on after step 4 of 6\n/,
+      /^Warning: Skipping .*checkpoint-000006: policy\/adapter_model.safetensors must have \d+ bytes, got 4\nResuming after step 4 of 6\n/,
     );
     expect(adapterOf(output).equals(before)).toBe(true);
   });
 
-  test('is not resumed with another config', async () => {
+  test('rejects another config', async () => {
     const output = at('uninterrupted');
-    const [flag, file, nothing] = await Promise.all([
-      runCli('train', '--resume', output, '--num-epochs', '9'),
-      train('--resume', output),
-      runCli('train', '--resume', at('nowhere')),
-    ]);
+    const flag = await runInProcess('train', '--resume', output, '--num-epochs', '9');
+    const file = await train('--resume', output);
+    const nothing = await runInProcess('train', '--resume', at('nowhere'));
     expect(flag).toMatchObject({ status: 2, stdout: '' });
-    expect(flag.stderr).toContain('numEpochs must be what the run began with, 2, got 9; leave');
+    expect(flag.stderr).toContain('numEpochs must be 2 as when the run started, got 9; leave');
     expect(file).toMatchObject({ status: 2, stdout: '' });
     expect(file.stderr).toMatch(/; leave out --config\n$/);
     expect(nothing).toMatchObject({ status: 1, stdout: '' });

@@ -1,5 +1,4 @@
-import { appendJsonLines, JsonlTail } from '../../fs/index.ts';
-import { explainSystemError } from '../../run/system-error.ts';
+import { appendJsonLines, explainSystemError, JsonlTail } from '../../fs/index.ts';
 import type { LabelChoice, LabelTaskKind } from '../api.ts';
 import {
   type AnswerRow,

@@ -6,7 +6,7 @@ import { pairRows, writeRows } from '../../../test/helpers/stage-setup.ts';
 import { makeTrainFolder } from '../../../test/helpers/train-setup.ts';
 import { loadPreferences } from '../../data/index.ts';
 import { loadModel } from '../../models/index.ts';
-import { toSide } from '../../run/reward-data.ts';
+import { toTexts } from '../../run/reward-run.ts';
 import { RewardTrainer } from '../../stages/index.ts';
 import type { LabelChoice, LabelTask, LabelTaskKind } from '../api.ts';
 import { LabelStore } from './label-store.ts';
@@ -48,7 +48,7 @@ describe('an export', { timeout: 60_000 }, () => {
       expect(pairs[0]!.chosenText).toContain('cat');
       expect(pairs[0]!.rejectedText).toBe(' dog dog dog');
     }
-    const { pairs } = toSide(train);
+    const { pairs } = toTexts(train);
     const trainer = new RewardTrainer(
       { numEpochs: 4, batchSize: 5, learningRate: 1e-2, loraR: 4 },
       { model },

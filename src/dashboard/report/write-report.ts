@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../../fs/index.ts';
-import { explainSystemError } from '../../run/system-error.ts';
+import { explainSystemError, writeAtomically } from '../../fs/index.ts';
 import type { ReportData } from '../api.ts';
 import { pageFolder } from '../build-page.ts';
 import type { FoundRun } from '../server/runs/find-runs.ts';

@@ -97,18 +97,18 @@ const subjects: readonly Slots[] = [
 const known = collect();
 
 /** Whether the symbols are adjacent in some sentence of the world; `^` starts a sentence. */
-export function isKnownPair(left: string, right: string): boolean {
+function isKnownPair(left: string, right: string): boolean {
   return known.pairs.has(`${left} ${right}`);
 }
 
 /** Whether a word occurs in the world's sentences. */
-export function isKnownWord(symbol: string): boolean {
+function isKnownWord(symbol: string): boolean {
   return known.symbols.has(symbol);
 }
 
 /** Adjacent symbols of a text, per sentence.
  *  @example symbols `i`, `may`, `<decision>`, `.`  →  [^, i], [i, may], [may, <decision>], [<decision>, .] */
-export function pairsOf(symbols: readonly string[]): [string, string][] {
+function pairsOf(symbols: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   let left = '^';
   for (const right of symbols) {

@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
+import { runConfigSchema } from '../config/run-config.ts';
+import { formatPlan } from './plan.ts';
+import { planTraining } from './train.ts';
+
+const format = { prefix: 'ppo', output: process.stderr };
+
+test('a plan has evaluations only if there is a reward besides people', async () => {
+  const folder = await makeTrainFolder();
+  const planOf = (...reward: string[]) =>
+    planTraining(
+      runConfigSchema.parse({
+        ...{ modelName: join(folder, 'model'), prompts: join(folder, 'prompts.jsonl'), reward },
+        ...{ batchSize: 2, maxNewTokens: 6, maxSteps: 4, evalInterval: 2 },
+      }),
+    );
+  const people = await planOf('human');
+  expect(people.validation).toBeGreaterThan(0);
+  expect(people.evaluations).toBe(0);
+  expect(formatPlan(people, format)).toMatch(
+    /evaluations +0 +people score training responses only/,
+  );
+  // Before the first step, after step 2 and after the last.
+  const mixed = await planOf('human', join(folder, 'reward.ts'));
+  expect(mixed.evaluations).toBe(3);
+  expect(formatPlan(mixed, format)).not.toContain('people score');
+  // Evaluations take part of the time, at any measured speed.
+  expect(people.seconds * people.matmulFlops).toBeLessThan(mixed.seconds * mixed.matmulFlops);
+});

@@ -1,0 +1,295 @@
+import { resolve } from 'node:path';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
+import { loadTokenizer } from '../base-setup/tokenizer/index.ts';
+import type { AnyRunConfig } from '../config/run-config.ts';
+import type { StageConfig } from '../config/stage-config.ts';
+import { PromptOrder } from '../data/index.ts';
+import { input, linear, makeGraph } from '../engine/graph/index.ts';
+import { compile, tensor } from '../engine/runtime/index.ts';
+import type { LoopConfig } from '../loop/train-loop.ts';
+import type { Architecture } from '../models/decoder/families/index.ts';
+import { readConfig } from '../models/decoder/load-base.ts';
+import {
+  countAdapter,
+  countParameters,
+  type ParameterCounts,
+} from '../models/decoder/parameter-counts.ts';
+import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
+import { PROCESS } from '../ppo-trainer/memory-estimate.ts';
+import type { DataContext } from '../run/run-data.ts';
+import { layerActivationBytes } from '../training/activation-bytes.ts';
+import { TRAINED_LOGITS_AT_ONCE } from '../training/language-pass.ts';
+import { formatBytes, formatCount, formatSeconds, formatWhole, shortPath } from './format.ts';
+import { resolveWithProgress } from './load-model.ts';
+import { formatSections, formatTable, type Output } from './terminal.ts';
+
+/** What a run would do, use and take. */
+export interface RunPlan extends RunSchedule, Omit<PlannedWork, 'flops' | 'canEvaluate'> {
+  readonly model: string;
+  readonly family: string;
+  /** Of the base model. */
+  readonly parameters: number;
+  readonly output: string | undefined;
+  /** Floating-point operations per second of a matrix product, measured on this machine. */
+  readonly matmulFlops: number;
+  /** At that speed. */
+  readonly seconds: number;
+}
+
+/** How many steps and evaluations a run has. */
+export interface RunSchedule {
+  readonly stepsPerEpoch: number;
+  readonly totalSteps: number;
+  readonly evaluations: number;
+}
+
+/** What one kind of run contributes to its plan. */
+export interface PlannedWork {
+  /** What the run trains on. */
+  readonly unit: 'prompts' | 'texts' | 'pairs' | 'ratings';
+  readonly train: number;
+  readonly validation: number;
+  readonly warnings: readonly string[];
+  /** Trained parameters by model, such as policy and value. */
+  readonly trainable: Readonly<Record<string, number>>;
+  /** PPO only. */
+  readonly rewards?: readonly string[];
+  readonly responsesPerStep?: number;
+  readonly optimizerStepsPerStep?: number;
+  /** Tokens of the longest text or pair. */
+  readonly longest: number;
+  /** Bytes of the process in each phase. */
+  readonly memory: Readonly<Partial<Record<'generation', number>> & { training: number }>;
+  /** How the run fits into its memory limit. */
+  readonly memoryPlan?: string | undefined;
+  /** False if evaluations are impossible although there is validation data. */
+  readonly canEvaluate?: boolean;
+  /** Floating-point operations of the whole run. */
+  flops(schedule: RunSchedule): number;
+}
+
+/** What a plan knows about the model, from its config and the headers of its weights. */
+export interface ModelContext extends DataContext {
+  readonly architecture: Architecture;
+  readonly counts: ParameterCounts;
+}
+
+/** Plans a run from its config, the headers of its model and its data. */
+export async function planRun(
+  config: AnyRunConfig & LoopConfig,
+  planWork: (model: ModelContext) => Promise<PlannedWork>,
+): Promise<RunPlan> {
+  const { modelName, output } = config;
+  const folder = await resolveWithProgress(config);
+  const architecture = await readConfig(folder);
+  const counts = countParameters(architecture);
+  const tokenizer = await loadTokenizer(folder);
+  const contextLength = architecture.config.max_position_embeddings;
+  const planned = await planWork({ architecture, counts, tokenizer, contextLength });
+  const { flops, canEvaluate = true, ...work } = planned;
+  const schedule = planSchedule(config, { ...work, canEvaluate });
+  const matmulFlops = await measureMatmul();
+  return {
+    model: modelName,
+    family: architecture.config.model_type,
+    parameters: counts.total,
+    output: output === undefined ? undefined : resolve(output),
+    ...work,
+    ...schedule,
+    matmulFlops,
+    seconds: flops(schedule) / matmulFlops,
+  };
+}
+
+function planSchedule(
+  config: LoopConfig,
+  { train, validation, canEvaluate }: Pick<PlannedWork, 'train' | 'validation' | 'canEvaluate'>,
+): RunSchedule {
+  const { seed, batchSize, shuffle, numEpochs, maxSteps = Infinity, evalInterval } = config;
+  const { stepsPerEpoch } = new PromptOrder({ seed, batchSize, shuffle, count: train });
+  const totalSteps = Math.min(numEpochs * stepsPerEpoch, maxSteps);
+  const between = evalInterval === 0 ? 0 : Math.ceil(totalSteps / evalInterval) - 1;
+  // Before the first step, at intervals and after the last step.
+  const evaluations = validation > 0 && canEvaluate ? between + 2 : 0;
+  return { stepsPerEpoch, totalSteps, evaluations };
+}
+
+const PROBE_SIZE = 512;
+/** Milliseconds that the probe runs for. */
+const PROBE_DURATION = 300;
+
+/** Measures the floating-point operations per second of a matrix product on this machine. */
+async function measureMatmul(): Promise<number> {
+  const shape = [PROBE_SIZE, PROBE_SIZE] as const;
+  const graph = makeGraph({ y: linear(input('x', [...shape]), input('w', [...shape])) });
+  const compiled = await compile(graph);
+  const ones = () => tensor(new Float32Array(PROBE_SIZE ** 2).fill(1), [...shape]);
+  const feeds = { x: ones(), w: ones() };
+  try {
+    await compiled.run(feeds);
+    const start = performance.now();
+    let runs = 0;
+    for (; performance.now() - start < PROBE_DURATION; runs++) await compiled.run(feeds);
+    return (2 * PROBE_SIZE ** 3 * runs * 1000) / (performance.now() - start);
+  } finally {
+    await compiled.dispose();
+  }
+}
+
+/** What SFT and reward training differ in. */
+export interface StageData extends Pick<PlannedWork, 'unit' | 'warnings'> {
+  /** Tokens of each text or pair. */
+  readonly trainLengths: readonly number[];
+  readonly validationLengths: readonly number[];
+  /** Whether the base itself is trained instead of an adapter. */
+  readonly isFull: boolean;
+  /** On top of the layers: the language-model head, or one score per text. */
+  readonly head: 'language' | 'scalar';
+}
+
+/** The plan of SFT or reward training. */
+export function planStage(
+  config: StageConfig,
+  { model, data }: { readonly model: ModelContext; readonly data: StageData },
+): PlannedWork {
+  const { unit, warnings, trainLengths, validationLengths, isFull, head } = data;
+  const { architecture, counts } = model;
+  const headSize = head === 'scalar' ? architecture.config.hidden_size : 0;
+  const adapter = countAdapter(architecture, toLoraConfig(config)) + headSize;
+  const trained = isFull ? counts.total : adapter;
+  const longest = [...trainLengths, ...validationLengths].reduce((a, b) => Math.max(a, b), 0);
+  return {
+    ...{ unit, warnings, longest },
+    train: trainLengths.length,
+    validation: validationLengths.length,
+    trainable: { [isFull ? 'model' : head === 'scalar' ? 'adapter and head' : 'adapter']: trained },
+    memory: { training: stageMemory(config, { model, data, trained, longest }) },
+    flops: (schedule) => stageFlops(config, { counts, data, schedule }),
+  };
+}
+
+/** Bytes of SFT or reward training, in float32: the base, the trained weights with gradients and two
+ *  moments, and the activations of the tokens that run together. */
+function stageMemory(
+  config: StageConfig,
+  options: { model: ModelContext; data: StageData; trained: number; longest: number },
+): number {
+  const { model, data, trained, longest } = options;
+  const { architecture, counts } = model;
+  const { num_hidden_layers: layers, vocab_size } = architecture.config;
+  const resident = PROCESS + 4 * (data.isFull ? 0 : counts.total) + 4 * 4 * trained;
+  const fitting = Math.max(1, Math.floor(config.maxTokensAtOnce / longest));
+  const batch = Math.min(fitting, config.batchSize);
+  const layerBytes = (save: StageConfig['saveActivations']) =>
+    layerActivationBytes(architecture, {
+      lora: toLoraConfig(config),
+      save,
+      tokens: { batch, length: longest },
+    });
+  const logitLimit = data.isFull ? TRAINED_LOGITS_AT_ONCE : LOGITS_AT_ONCE;
+  const hasLogits = data.head === 'language';
+  const logits = hasLogits ? 2 * 4 * Math.min(batch * longest * vocab_size, logitLimit) : 0;
+  return resident + layers * layerBytes(config.saveActivations) + layerBytes('all') + logits;
+}
+
+/** Per token and parameter 2 operations forward, 2 backward to the inputs, and 2 more if the parameter
+ *  itself is trained. */
+function stageFlops(
+  config: StageConfig,
+  work: { counts: ParameterCounts; data: StageData; schedule: RunSchedule },
+): number {
+  const { counts, data, schedule } = work;
+  const { trainLengths, validationLengths, isFull, head } = data;
+  const layers = counts.total - counts.embedding - counts.head;
+  const multiplied = layers + (head === 'scalar' ? 0 : counts.head || counts.embedding);
+  const sum = (lengths: readonly number[]) => lengths.reduce((all, length) => all + length, 0);
+  const mean = sum(trainLengths) / trainLengths.length;
+  const trained = schedule.totalSteps * Math.min(config.batchSize, trainLengths.length) * mean;
+  const evaluated = schedule.evaluations * sum(validationLengths);
+  return multiplied * (trained * (isFull ? 6 : 4) + evaluated * 2);
+}
+
+/** Formats a plan for people.
+ *  @param options.prefix of the default run folder */
+export function formatPlan(
+  plan: RunPlan,
+  { prefix, output }: { readonly prefix: string; readonly output: Output },
+): string {
+  const sections = formatSections(
+    [
+      [`Model ${shortPath(plan.model)}`, formatModel(plan)],
+      ['Data', formatData(plan, prefix)],
+      ['Schedule', formatSchedule(plan)],
+      ['Estimates', formatEstimates(plan)],
+    ],
+    output,
+  );
+  return `${sections}\n\nNothing was trained. Leave out --dry-run to start.`;
+}
+
+function formatModel({ family, parameters, trainable }: RunPlan): string {
+  const models = Object.entries(trainable);
+  const total = models.reduce((sum, [, size]) => sum + size, 0);
+  const share = `${((100 * total) / parameters).toFixed(2)} % of the base`;
+  const isFull = total === parameters;
+  return formatTable(
+    [
+      ['base', formatCount(parameters), isFull ? family : `${family}, frozen`],
+      ...models.map(([name, size]) => [`trained: ${name}`, formatCount(size), '']),
+      ['trained in total', formatCount(total), share],
+    ],
+    'lrl',
+  );
+}
+
+function formatData(plan: RunPlan, prefix: string): string {
+  const { unit, train, validation, warnings, rewards, output } = plan;
+  return formatTable([
+    [`training ${unit}`, formatWhole(train)],
+    [`validation ${unit}`, validation === 0 ? 'none' : formatWhole(validation)],
+    ...warnings.map((warning) => ['warning', warning]),
+    ...(rewards === undefined ? [] : [['rewards', rewards.join(', ')]]),
+    ['run folder', output === undefined ? `runs/${prefix}-<time>` : shortPath(output)],
+  ]);
+}
+
+function formatSchedule(plan: RunPlan): string {
+  const { totalSteps, stepsPerEpoch, responsesPerStep, optimizerStepsPerStep } = plan;
+  const perStep = (name: string, count: number | undefined) =>
+    count === undefined
+      ? []
+      : [[name, formatWhole(totalSteps * count), `${formatWhole(count)} per step`]];
+  const cannotEvaluate = plan.evaluations === 0 && plan.validation > 0;
+  return formatTable(
+    [
+      ['steps', formatWhole(totalSteps), `${formatWhole(stepsPerEpoch)} per epoch`],
+      ...perStep('responses', responsesPerStep),
+      ...perStep('optimiser steps', optimizerStepsPerStep),
+      [
+        'evaluations',
+        formatWhole(plan.evaluations),
+        cannotEvaluate ? 'people score training responses only, and there is no other reward' : '',
+      ],
+    ],
+    'lrl',
+  );
+}
+
+function formatEstimates(plan: RunPlan): string {
+  const { memory, memoryPlan, longest, unit, matmulFlops, seconds } = plan;
+  const table = formatTable(
+    [
+      ...Object.entries(memory).map(([phase, bytes]) => [`memory in ${phase}`, formatBytes(bytes)]),
+      ['time', `about ${formatSeconds(seconds)}`],
+    ],
+    'lr',
+  );
+  const item = unit === 'pairs' ? 'pair' : 'text';
+  return [
+    table,
+    ...(memoryPlan === undefined ? [] : [`  ${memoryPlan}.`]),
+    `  Memory is for the whole process with the longest ${item}, ${formatWhole(longest)} tokens.`,
+    `  Time counts matrix products only, at the ${Math.round(matmulFlops / 1e9)} GFLOPS just measured here;`,
+    '  small models take longer.',
+  ].join('\n');
+}

@@ -1,0 +1,156 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { loadConfigValues } from '../config/load-config-file.ts';
+import { ConfigError } from '../config/parse-config.ts';
+import type { AnyRunConfig, RunKind } from '../config/run-config.ts';
+import { resolvePaths } from '../config/run-config.ts';
+import { completeConfig, readConfigOf } from '../run/run-config-files.ts';
+import type { RunOptions, RunResult } from '../run/run-training.ts';
+import { untilInterrupted } from './exit.ts';
+import { loadWithProgress } from './load-model.ts';
+import { formatPlan, type RunPlan } from './plan.ts';
+import { JsonReporter, reportRun, TerminalReporter } from './run-reporter.ts';
+import { addGroupedOptions, parsePort, readSchemaOptions } from './schema-options.ts';
+import { formatSummary, type SummaryDetails } from './summary.ts';
+
+/** A command that trains: `train`, `sft` or `reward`. */
+export interface RunCommand<O extends object, C extends AnyRunConfig, R extends RunResult> {
+  readonly kind: RunKind<O, C>;
+  /** What it does, for its help. */
+  readonly about: string;
+  readonly schema: z.ZodObject;
+  /** The flags of its config by heading. */
+  readonly groups: Readonly<Record<string, z.ZodRawShape>>;
+  plan(config: C): Promise<RunPlan>;
+  run(config: O, options: RunOptions): Promise<R>;
+  summarize(result: R, config: C): SummaryDetails;
+}
+
+/** Flags of all run commands that are not config keys. */
+interface RunFlags {
+  readonly config?: string;
+  readonly resume?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+  /** The port, or true for any. */
+  readonly dashboard?: number | true;
+}
+
+const commonHelp = `Settings come from --config and from flags; flags override the file.
+
+Ctrl-C stops the run cleanly, so that --resume continues it exactly; a second Ctrl-C stops it at once.
+Exit codes: 0 done, 1 failed, 2 invalid flags or config, 130 interrupted.`;
+
+/** Defines a command that trains: its flags, `--dry-run`, `--resume`, progress and summary. */
+export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R extends RunResult>(
+  command: Command,
+  definition: RunCommand<O, C, R>,
+): void {
+  command
+    .description(`${definition.about}\n\n${commonHelp}`)
+    .option('--config <file>', 'Config file: .yaml, .json, .ts or .js, with the flags as keys')
+    .option('--resume <folder>', 'Resume the run in this folder with its own settings')
+    .option('--dry-run', 'Show the plan of the run without training')
+    .option('--json', 'Print each event as a line of JSON')
+    .option(
+      '--dashboard [port]',
+      'Show this run and its neighbours on a local web page until it ends; see proximal dashboard',
+      parsePort,
+    );
+  addGroupedOptions(command, definition.groups);
+  command.action(async (flags: RunFlags) => {
+    const values = readSchemaOptions(command, definition.schema) as Partial<O>;
+    const config = await readConfig(definition.kind, { flags, values });
+    if (flags.dryRun) await printPlan(definition, { config, json: flags.json });
+    else await untilInterrupted((signal) => train(definition, { config, flags, signal }));
+  });
+}
+
+async function printPlan<O extends object, C extends AnyRunConfig, R extends RunResult>(
+  { kind, plan: planRun }: RunCommand<O, C, R>,
+  { config, json }: { readonly config: C; readonly json: boolean | undefined },
+): Promise<void> {
+  const plan = await planRun(config);
+  const { prefix } = kind;
+  const output = process.stdout;
+  output.write(`${json ? JSON.stringify(plan) : formatPlan(plan, { prefix, output })}\n`);
+}
+
+async function train<O extends object, C extends AnyRunConfig & O, R extends RunResult>(
+  { kind, run, summarize }: RunCommand<O, C, R>,
+  input: { readonly config: C; readonly flags: RunFlags; readonly signal: AbortSignal },
+): Promise<void> {
+  const { flags, signal } = input;
+  const config = completeConfig<O, C>(input.config, kind);
+  const folder = config.output;
+  const reporter = flags.json
+    ? new JsonReporter<R>()
+    : new TerminalReporter<R>({
+        command: kind.command,
+        folder,
+        summarize: (result, context) =>
+          formatSummary(result, { ...summarize(result, config), ...context }),
+      });
+  const start = () =>
+    reportRun(reporter, {
+      signal,
+      run: (onEvent) =>
+        run(config, {
+          resume: flags.resume !== undefined,
+          signal,
+          onEvent,
+          loadModel: loadWithProgress,
+        }),
+    });
+  if (flags.dashboard === undefined) return start();
+  const { withDashboard } = await import('./dashboard.ts');
+  await withDashboard({ folder, port: flags.dashboard }, start);
+}
+
+interface ConfigInput<O> {
+  readonly flags: Pick<RunFlags, 'config' | 'resume'>;
+  /** The config keys that were passed as flags. */
+  readonly values: Partial<O>;
+}
+
+/** The config of a command: flags over the values of a file, or the config of the run to resume. */
+async function readConfig<O extends object, C extends AnyRunConfig>(
+  kind: RunKind<O, C>,
+  { flags, values }: ConfigInput<O>,
+): Promise<C> {
+  const { config: file, resume } = flags;
+  if (resume !== undefined) return readResumedConfig(resume, { kind, file, values });
+  const fileValues = file === undefined ? {} : await loadConfigValues<O>(file, kind.shape);
+  const hasFlags = Object.keys(values).length > 0;
+  const name = file === undefined ? 'the flags' : hasFlags ? `${file} with the flags` : file;
+  return kind.resolve({ ...fileValues, ...values } as O, { name });
+}
+
+interface ResumeInput<O extends object, C extends AnyRunConfig> {
+  readonly kind: RunKind<O, C>;
+  readonly file: string | undefined;
+  readonly values: Partial<O>;
+}
+
+/** The config of the run in a folder; flags may only repeat it. */
+async function readResumedConfig<O extends object, C extends AnyRunConfig>(
+  folder: string,
+  { kind, file, values }: ResumeInput<O, C>,
+): Promise<C> {
+  if (file !== undefined) {
+    throw new ConfigError(
+      `Cannot resume ${folder} with ${file}: a run continues with the config it started with; leave out --config`,
+    );
+  }
+  const config = await readConfigOf(folder, kind);
+  const saved = resolvePaths({ ...config, output: resolve(folder) }, process.cwd());
+  for (const [key, value] of Object.entries(resolvePaths(values, process.cwd()))) {
+    const before = JSON.stringify(saved[key as keyof C]);
+    if (before === JSON.stringify(value)) continue;
+    throw new ConfigError(
+      `Cannot resume ${folder}: ${key} must be ${before ?? 'unset'} as when the run started, got ${JSON.stringify(value)}; leave out the flag or start a new run`,
+    );
+  }
+  return config;
+}
