@@ -37,12 +37,12 @@ export function goldScore(
   { finished }: { readonly finished: boolean },
 ): GoldScore {
   const pieces = readPieces(summary);
-  const told = new Set(pieces.map(keyOfPiece).filter((key) => key !== undefined));
-  const isTold = facts.map(({ phrases }) => phrases.some((phrase) => told.has(keyOf(phrase))));
-  for (const phrase of facts.flatMap(({ phrases }) => phrases)) told.delete(keyOf(phrase));
-  const coverage = isTold.filter(Boolean).length / facts.length;
+  const claims = new Set(pieces.map(keyOfPiece).filter((key) => key !== undefined));
+  const isCovered = facts.map(({ phrases }) => phrases.some((phrase) => claims.has(keyOf(phrase))));
+  for (const phrase of facts.flatMap(({ phrases }) => phrases)) claims.delete(keyOf(phrase));
+  const coverage = isCovered.filter(Boolean).length / facts.length;
   const brevity = rateLength(summary.match(/[\p{L}\p{N}'$]+/gu)?.length ?? 0);
-  const invention = told.size;
+  const invention = claims.size;
   const wellFormed = rateForm(pieces, finished);
   const score = (coverage * brevity * wellFormed) / (1 + invention);
   return { score, coverage, brevity, invention, wellFormed };

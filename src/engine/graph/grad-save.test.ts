@@ -154,7 +154,7 @@ describe('save lists', () => {
   });
 });
 
-/** What one graph gives is what the other takes: names and types. */
+/** The outputs of one graph match the inputs of the other in names and types. */
 function expectSavedToMeet({ forward, backward }: { forward: Graph; backward: Graph }): void {
   const saved = (types: Record<string, string>) =>
     Object.entries(types).filter(([name]) => name.startsWith('saved('));

@@ -113,7 +113,7 @@ describe('gradients add up', () => {
     const feeds = {
       x: floats([5, 6], [2, 1]),
       index: integers([1, 0, 1, 0], [4]),
-      // Place 3 is padding without a gradient: the first row stands only once.
+      // Place 3 is padding without a gradient: the first row occurs only once.
       inverse: integers([1, 0, 3, 2], [2, 2]),
       'd(y)': floats([1, 10, 100, 0], [4, 1]),
     };

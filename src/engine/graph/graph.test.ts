@@ -128,7 +128,7 @@ describe('substitute()', () => {
 
   test('replaces a value wherever it is used', async () => {
     const [replaced] = substitute([y], (value) => (value === shared ? input('e', [2]) : undefined));
-    // Two calls of `replace` for one value would make two inputs of one name.
+    // Two calls of `replace` for one value would create two inputs with the same name.
     const e = replaced?.inputs[1] as Value;
     expect(replaced?.inputs[0]?.inputs[1]).toBe(e);
     const graph = makeGraph({ y: replaced as Value });
@@ -168,8 +168,8 @@ describe('substitute()', () => {
   test('a chain of 100 000 ops does not exhaust the stack', () => {
     let chain: Value = x;
     for (let i = 0; i < 100_000; i++) chain = neg(chain);
-    const stand = input('z', ['M', 2]);
-    const [replaced] = substitute([chain], (value) => (value === x ? stand : undefined));
-    expect(topologicalOrder([replaced as Value])[0]).toBe(stand);
+    const replacement = input('z', ['M', 2]);
+    const [replaced] = substitute([chain], (value) => (value === x ? replacement : undefined));
+    expect(topologicalOrder([replaced as Value])[0]).toBe(replacement);
   });
 });

@@ -14,7 +14,7 @@ function pick(arrays: NamedArrays, names: readonly string[]): NamedArrays {
   return Object.fromEntries(names.map((name) => [name, arrays[name] as Float32Array]));
 }
 
-/** Two parameters, ready to be stepped; the same ones at each call. */
+/** Two parameters with an optimiser; the same in each call. */
 function makeSmall() {
   const parameters = toArrays({ 'q.lora_A': [1, -2, 3], head: [0.5] });
   return {

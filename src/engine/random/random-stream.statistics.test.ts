@@ -53,7 +53,7 @@ test('streams with neighbouring keys or seeds are not correlated', () => {
   expect(score((key) => [first(1, key), first(1, key + 1)])).toBeLessThan(3.3);
   expect(score((key) => [first(key, 0), first(key + 1, 0)])).toBeLessThan(3.3);
   expect(score((key) => [first(1, key), key])).toBeLessThan(3.3);
-  // A control: one part in twenty of the neighbour is found.
+  // A control: a twentieth of the neighbour is detected.
   expect(score((key) => [first(1, key), first(2, key) + first(1, key) / 20])).toBeGreaterThan(3.3);
 });
 

@@ -7,7 +7,7 @@ type Keys = [StreamKey, ...StreamKey[]];
 
 const take = <T>(count: number, draw: () => T) => Array.from({ length: count }, draw);
 
-/** Printed by tools/oracle/random/print_goldens.py; they may never change. */
+/** Printed by tools/oracle/random/print_goldens.py; they must never change. */
 const goldens: { keys: Keys; next: number[]; normal: number[]; six: number[]; order: number[] }[] =
   [
     {

@@ -44,22 +44,22 @@ testRejections('layout ops reject', [
   [
     'a slice past the end',
     () => slice(float32([2, 3]), { start: 1, end: 4 }),
-    new TypeError('Cannot apply slice: 1:4 must lie inside axis 1, got float32[2,3]'),
+    new TypeError('Cannot apply slice: 1:4 must be inside axis 1, got float32[2,3]'),
   ],
   [
     'a slice that ends before it starts',
     () => slice(float32([5]), { start: 3, end: 2 }),
-    new TypeError('Cannot apply slice: 3:2 must lie inside axis 0, got float32[5]'),
+    new TypeError('Cannot apply slice: 3:2 must be inside axis 0, got float32[5]'),
   ],
   [
     'a slice that starts before the axis',
     () => slice(float32(['M']), { start: -1 }),
-    new TypeError('Cannot apply slice: -1:M must lie inside axis 0, got float32[M]'),
+    new TypeError('Cannot apply slice: -1:M must be inside axis 0, got float32[M]'),
   ],
   [
     'a slice past a symbolic end',
     () => slice(float32(['M', 2]), { axis: 0, end: 'M+1' }),
-    new TypeError('Cannot apply slice: 0:M+1 must lie inside axis 0, got float32[M,2]'),
+    new TypeError('Cannot apply slice: 0:M+1 must be inside axis 0, got float32[M,2]'),
   ],
   [
     'a slice of an unknown axis',

@@ -80,7 +80,7 @@ export const sliceOp = defineOp({
     const [from, to, length] = [start, end, dimSub(end, start)];
     const outside = (dim: Dim) => typeof dim === 'number' && dim < 0;
     if (outside(from) || outside(length) || outside(dimSub(size, to))) {
-      throw typeError('slice', `${start}:${end} must lie inside axis ${axis}`, inputs);
+      throw typeError('slice', `${start}:${end} must be inside axis ${axis}`, inputs);
     }
     return { dtype: x.dtype, shape: x.shape.with(axis, length) };
   },

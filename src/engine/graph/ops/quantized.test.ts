@@ -71,9 +71,9 @@ test('x·W is exact for whole numbers up to 127', async () => {
 test('each row has its own scale, so other rows do not change it', async () => {
   const row = [0.3, -0.7, 0.2];
   const { y: alone } = await multiply([row]);
-  const { y: beside } = await multiply([[1000, 0, 0], row, [0, 0, 0]]);
-  expect(beside!.slice(2, 4)).toEqual(alone);
-  expect(beside!.slice(4).map(Math.abs)).toEqual([0, 0]);
+  const { y: among } = await multiply([[1000, 0, 0], row, [0, 0, 0]]);
+  expect(among!.slice(2, 4)).toEqual(alone);
+  expect(among!.slice(4).map(Math.abs)).toEqual([0, 0]);
   // round(0.3·127/0.7) = 54, −127, 36: (54 + 381 + 180)/2 and 2·(108 − 508 − 216), times 0.7/127
   const expected = [307.5, -1232].map((sum) => (sum * 0.7) / 127);
   expectClose(alone!, { expected, within: 1e-6, label: 'y' });
