@@ -9,7 +9,6 @@ import {
   runOwnShape,
 } from '../config/run-config.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
-import * as proximal from '../index.ts';
 import { countAdapter, type ParameterCounts } from '../models/decoder/parameter-counts.ts';
 import { optimizerSteps } from '../ppo-trainer/ppo-step.ts';
 import { describeDropped, loadRunPrompts } from '../run/run-data.ts';
@@ -17,6 +16,7 @@ import { checkRewards, hasOnlyHumanReward } from '../run/run-rewards.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
 import { describeFit, fitMemory, trainKind, trainRun } from '../run/train-run.ts';
 import { shellQuote, shortPath } from './format.ts';
+import { packageEntries } from './package-entries.ts';
 import {
   type ModelContext,
   type PlannedWork,
@@ -40,7 +40,7 @@ export function addTrain(command: Command): void {
       'PPO:': ppoConfigShape,
     },
     plan: planTraining,
-    run: (config, options: RunOptions) => trainRun(config, { ...options, modules: { proximal } }),
+    run: (config, options: RunOptions) => trainRun(config, { ...options, modules: packageEntries }),
     summarize,
   });
 }
