@@ -10,7 +10,7 @@ import { loadPreferences } from './preference-dataset.ts';
 import type { RowSource } from './read-rows.ts';
 
 /** A token for each word: the 3, a 4, cat 5, dog 6, sees 7, likes 8, and 9, runs 10; EOS is 1.
- *  Its chat template writes each message's content and ` and ` behind it. */
+ *  Its chat template writes each message's content followed by ` and `. */
 const load = async (source: RowSource, options: LoadCompletionsOptions = {}) =>
   loadCompletions(source, await loadTokenizer(writeTinyTokenizer(makeTempFolder())), {
     validationFraction: 0,

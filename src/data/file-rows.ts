@@ -64,7 +64,7 @@ export async function* readJsonLines(
 }
 
 /** Reads a JSON file: a list, or an object with exactly one list. */
-export async function* readJson(
+async function* readJson(
   file: DataFile,
   onRowError: RowErrorHandler = throwRowError,
 ): AsyncGenerator<DataRow> {
@@ -76,7 +76,7 @@ export async function* readJson(
 }
 
 /** Reads one text per non-blank line. */
-export async function* readTextLines(
+async function* readTextLines(
   file: DataFile,
   onRowError: RowErrorHandler = throwRowError,
 ): AsyncGenerator<DataRow> {

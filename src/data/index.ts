@@ -5,8 +5,7 @@ export {
   type LoadCompletionsOptions,
   loadCompletions,
 } from './completion-dataset.ts';
-export type { DataRow } from './data-row.ts';
-export { type BadRowReason, RowError, type RowErrorHandler } from './data-row.ts';
+export type { BadRowReason, DataRow } from './data-row.ts';
 export {
   type LoadPreferencesOptions,
   loadPreferences,

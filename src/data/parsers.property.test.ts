@@ -8,12 +8,12 @@ import type { DataFile, DataRow } from './data-row.ts';
 import { readJsonLines } from './file-rows.ts';
 import { readLines } from './read-text.ts';
 
-/** What parsers treat in their own ways. */
+/** Characters that parsers treat differently. */
 const snippets = ['"', '""', ',', '\t', '\n', '\r\n', '\r', '\u2028', '\u2029', '\u0085', '\ufeff'];
 const text = fc
   .array(fc.oneof(fc.constantFrom(...snippets, ' '), fc.string({ unit: 'grapheme' })))
   .map((parts) => parts.join(''));
-/** Each writes and reads a file. */
+/** Each run writes and reads a file. */
 const runs = { numRuns: 50 };
 const lineEnd = fc.constantFrom('\n', '\r\n');
 

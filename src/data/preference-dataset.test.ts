@@ -9,14 +9,14 @@ import { type LoadPreferencesOptions, loadPreferences } from './preference-datas
 import type { RowSource } from './read-rows.ts';
 
 /** A token for each word: the 3, a 4, cat 5, dog 6, sees 7, likes 8, and 9, runs 10;
- *  EOS is 1. Its chat template writes each message's content and ` and ` behind it. */
+ *  EOS is 1. Its chat template writes each message's content followed by ` and `. */
 const load = async (source: RowSource, options: LoadPreferencesOptions = {}) =>
   loadPreferences(source, await loadTokenizer(writeTinyTokenizer(makeTempFolder())), {
     validationFraction: 0,
     ...options,
   });
 
-/** What the only row of a source says. */
+/** The only record of a source. */
 async function loadOne(row: Record<string, unknown>, options: LoadPreferencesOptions = {}) {
   const { train } = await load([row], options);
   expect(train).toHaveLength(1);
@@ -88,7 +88,7 @@ describe('loadPreferences() reads', () => {
       { chosen: [user('cat'), assistant('a')], rejected: [user('cat'), assistant('the')] },
     ],
     [
-      'conversations beside their prompt',
+      'conversations and a separate prompt',
       {
         prompt: 'cat',
         chosen: [user('cat'), assistant('a')],
@@ -126,13 +126,13 @@ describe('loadPreferences() reads', () => {
 
   test('the best of three, and rankings with ties', async () => {
     const row = { prompt: 'cat', completions: [' a', ' the', ' runs'] };
-    const told = async (more: object) =>
+    const pairsOf = async (more: object) =>
       (await loadOne({ ...row, ...more })).pairs.map(
         ({ chosenText, rejectedText, target, weight }) =>
           `${chosenText}${rejectedText} ${target} ${weight.toFixed(2)}`,
       );
-    expect(await told({ best: 1 })).toEqual([' the a 1 0.50', ' the runs 1 0.50']);
-    expect(await told({ ranking: [2, [0, 1]] })).toEqual([
+    expect(await pairsOf({ best: 1 })).toEqual([' the a 1 0.50', ' the runs 1 0.50']);
+    expect(await pairsOf({ ranking: [2, [0, 1]] })).toEqual([
       ' runs a 1 0.33',
       ' runs the 1 0.33',
       ' a the 0.5 0.33',

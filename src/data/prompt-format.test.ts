@@ -10,7 +10,7 @@ import { fillTemplate } from './row-columns.ts';
 
 const row = (columns: Record<string, unknown>): DataRow => ({ columns, origin: 'p.jsonl line 7' });
 
-/** Its chat template writes each message's content and ` and ` behind it. */
+/** Its chat template writes each message's content followed by ` and `. */
 const loadTiny = () => loadTokenizer(writeTinyTokenizer(makeTempFolder()));
 
 async function format(columns: Record<string, unknown>, options: PromptOptions = {}) {

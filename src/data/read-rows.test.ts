@@ -27,7 +27,7 @@ async function readFile(name: string, content: string | Uint8Array): Promise<Dat
   return (await collect(path)).map((row) => ({ ...row, origin: shorten(row.origin) }));
 }
 
-/** The message with which reading a file fails. */
+/** The error message of reading a file. */
 async function errorOf(name: string, content: string | Uint8Array): Promise<string> {
   const { path, shorten } = makeFile(name, content);
   return collect(path).then(

@@ -96,7 +96,7 @@ function toDataFiles(
 }
 
 /** A dataset in the cache. */
-export class DatasetCache extends RepoCache {
+class DatasetCache extends RepoCache {
   constructor(cacheDir: string, id: string) {
     super(cacheDir, { kind: 'datasets', id });
   }
@@ -115,7 +115,7 @@ export class DatasetCache extends RepoCache {
 }
 
 /** Requests to the hub about one dataset. */
-export class DatasetClient extends HubClient {
+class DatasetClient extends HubClient {
   private readonly dataset: DatasetId;
   private readonly hub: HubSettings;
 

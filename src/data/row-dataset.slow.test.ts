@@ -24,7 +24,7 @@ function writeLargeFile(path: string): void {
   closeSync(file);
 }
 
-/** Loads a file in a process of its own and tells by how much its memory grew at most, in MiB. */
+/** Loads a file in a separate process and returns the peak growth of its memory, in MiB. */
 function loadInChild(file: string, tokenizer: string) {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = join(makeTempFolder(), 'child.mts');

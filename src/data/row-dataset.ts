@@ -166,7 +166,7 @@ export interface RowReport {
 const maxExamples = 3;
 
 /** Counts bad rows in constant memory. */
-export class BadRowLog {
+class BadRowLog {
   count = 0;
   private readonly reasons = new Map<BadRowReason, number>();
   private readonly examples: BadRow[] = [];
@@ -191,7 +191,7 @@ export class BadRowLog {
 }
 
 /** Adds the reports of two sources. */
-export function addReports(a: RowReport, b: RowReport): RowReport {
+function addReports(a: RowReport, b: RowReport): RowReport {
   const reasons = { ...a.reasons };
   for (const [reason, count] of Object.entries(b.reasons) as [BadRowReason, number][]) {
     reasons[reason] = (reasons[reason] ?? 0) + count;

@@ -1,8 +1,7 @@
 export { AtomicFile, syncFolder, syncTree, writeAtomically } from './atomic-file.ts';
 export { appendJsonLines } from './jsonl.ts';
-export { JsonlTail, type LineSink, type LogChange } from './jsonl-tail.ts';
+export { JsonlTail, type LineSink } from './jsonl-tail.ts';
 export {
-  type Line,
   parseJsonObject,
   pathExists,
   readBytes,

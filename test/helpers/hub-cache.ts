@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashOf } from './hub-server.ts';
 
-/** Lays `owner/tiny` out as Python's huggingface_hub does; returns the folder of its commit. */
+/** Writes `owner/tiny` to the cache like Python's huggingface_hub; returns the folder of its commit. */
 export function writePythonCache(
   cacheDir: string,
   files: Readonly<Record<string, string>>,

@@ -3,35 +3,35 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the server does wrong; each may be changed while it runs. */
+/** Faults of the server; each may be changed while it runs. */
 interface HubFaults {
   /** Status of every answer about the model. */
   apiStatus?: number;
   /** Status of every answer with a file's bytes. */
   fileStatus?: number;
-  /** For each connection that asks for weights: bytes sent before it breaks. */
+  /** For each connection that requests weights: bytes sent before it breaks. */
   cutAfter?: number[];
-  /** Bytes of weights sent before nothing more comes. */
+  /** Bytes of weights sent before the connection goes idle. */
   silentAfter?: number;
-  /** Nothing is ever answered. */
+  /** Never answers. */
   silent?: boolean;
-  /** Weights are always sent whole. */
+  /** Ignores ranges and always sends all weights. */
   ignoreRange?: boolean;
-  /** The first byte of weights is another one. */
+  /** Changes the first byte of the weights. */
   corrupt?: boolean;
-  /** Bytes sent after the end of weights. */
+  /** Extra bytes after the end of the weights. */
   extra?: string;
-  /** What is sent instead of JSON. */
+  /** Text sent instead of JSON. */
   page?: string;
 }
 
 export interface HubServer {
   readonly url: string;
-  /** The model's address where only a token opens it. */
+  /** The model's path if it requires a token. */
   token: string | undefined;
-  /** `GET /path`, with ` bytes=5-` where a range was asked for. */
+  /** `GET /path`, followed by ` bytes=5-` if a range was requested. */
   readonly requests: string[];
-  /** What came with each request for bytes on the other host, to which weights are redirected. */
+  /** The authorization header of each request to the other host, to which weights are redirected. */
   readonly forwardedTokens: (string | undefined)[];
   readonly faults: HubFaults;
   commit: string;
@@ -41,7 +41,7 @@ export interface HubServer {
 
 export const modelId = 'owner/tiny';
 
-/** A small hub with one model, which speaks as huggingface.co does. */
+/** A small hub with one model, which answers like huggingface.co. */
 export async function startHub(files: Readonly<Record<string, string>>): Promise<HubServer> {
   const [main, other] = [createServer(), createServer()];
   const [url, otherUrl] = [await listen(main), await listen(other)];
@@ -142,7 +142,7 @@ function sendBytes(hub: HubServer, { request, response, name }: Exchange & { nam
   const limit = cutAfter?.shift() ?? silentAfter;
   if (limit === undefined) return void response.end(`${bytes.subarray(start)}${extra}`);
   const cut = () => (silentAfter === undefined ? response.destroy() : undefined);
-  // The pause lets the bytes leave before the connection breaks.
+  // The pause lets the bytes arrive before the connection breaks.
   response.write(bytes.subarray(start, start + limit), () => setTimeout(cut, 20));
 }
 

@@ -7,7 +7,7 @@ import { type HubServer, hashOf, startHub } from './hub-server.ts';
 
 export const weights = 'abcdefghij'.repeat(10_000);
 
-/** What the hub's model consists of, wanted files and others. */
+/** The files of the hub's model, needed and not. */
 export const files = {
   '.gitattributes': 'x',
   'README.md': 'y',
@@ -20,16 +20,16 @@ export const wantedNames = ['config.json', 'model.safetensors', 'tokenizer.json'
 
 interface HubSetup {
   hub: HubServer;
-  /** What `HF_HOME` names. */
+  /** The folder in `HF_HOME`. */
   home: string;
   cacheDir: string;
-  /** The model's part of the cache. */
+  /** The model's folder in the cache. */
   root: string;
-  /** Where the finished weights go. */
+  /** Path of the downloaded weights. */
   weightsBlob: string;
 }
 
-/** A hub and an empty cache for each test, named by the environment. */
+/** A hub and an empty cache per test, set in the environment. */
 export function useHub(): HubSetup {
   const setup = {} as HubSetup;
   beforeEach(async () => {
@@ -51,7 +51,7 @@ export function useHub(): HubSetup {
   return setup;
 }
 
-/** The message with which finding a model fails. */
+/** The error message of resolving a model. */
 export function messageOf(found: Promise<string>): Promise<string> {
   return found.then(
     (folder) => expect.fail(`found ${folder}`),

@@ -2,21 +2,21 @@ import { join } from 'node:path';
 import { writeSafetensors } from '../../src/base-setup/safetensors/index.ts';
 import { makeTempFolder } from './runtime-temp-folder.ts';
 
-/** A folder for a model or an adapter. It outlives the test where PROXIMAL_CASES names a folder for
- *  all of them, so that tools/oracle/peft/check_ours.py can open it. */
+/** A folder for a model or an adapter. If PROXIMAL_CASES is set, it is created there and kept, so
+ *  tools/oracle/peft/check_ours.py can open it. */
 export function caseFolder(name: string): string {
   return join(process.env.PROXIMAL_CASES ?? makeTempFolder(), name);
 }
 
 interface OracleCase {
   readonly sequences: readonly (readonly number[])[];
-  /** What we compute with the folder: a row for each token. */
+  /** What we compute with the folder: one row per token. */
   readonly logits: Float32Array;
   /** The base of an adapter. */
   readonly base?: string;
 }
 
-/** Writes down, beside the folder, what an oracle should compute with it. */
+/** Writes what an oracle should compute with the folder into a file next to it. */
 export async function recordCase(
   folder: string,
   { sequences, logits, base }: OracleCase,

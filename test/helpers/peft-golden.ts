@@ -12,7 +12,7 @@ export const peftFamilies = ['qwen3', 'llama', 'gpt2'] as const;
 
 export type PeftFamily = (typeof peftFamilies)[number];
 
-/** A folder of test/fixtures/peft, which tools/oracle/peft/make_goldens.py makes. */
+/** A folder of test/fixtures/peft, written by tools/oracle/peft/make_goldens.py. */
 export function peftFolder(family: PeftFamily, name: 'base' | 'adapter' | 'reward'): string {
   return fileURLToPath(new URL(`../fixtures/peft/${family}/${name}`, import.meta.url));
 }
@@ -20,7 +20,7 @@ export function peftFolder(family: PeftFamily, name: 'base' | 'adapter' | 'rewar
 interface PeftGolden extends PeftAdapter {
   readonly base: BaseModel;
   readonly sequences: readonly (readonly number[])[];
-  /** `base`, `adapter` and `merged`: logits of all tokens, one sequence after the other. */
+  /** `base`, `adapter` and `merged`: logits of all tokens, sequence by sequence. */
   readonly expected: Readonly<Record<string, Tensor<'float32'>>>;
 }
 
@@ -41,7 +41,7 @@ export async function openModel(folder: string): Promise<BaseModel> {
   return loadBase(folder, await readConfig(folder));
 }
 
-/** Logits of all tokens, one sequence after the other. */
+/** Logits of all tokens, sequence by sequence. */
 export async function computeLogits(
   base: BaseModel,
   sequences: readonly (readonly number[])[],

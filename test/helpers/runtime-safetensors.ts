@@ -51,7 +51,7 @@ export function encodeHeader(header: Readonly<Record<string, HeaderEntry>>): Buf
   return Buffer.concat([length, text]);
 }
 
-/** Reads a file of F32 tensors, with the text that stands in its metadata as `about`. */
+/** Reads a file of F32 tensors and the `about` text in its metadata. */
 export function readSafetensors(file: string | URL): {
   about: string;
   tensors: Record<string, Tensor<'float32'>>;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A folder that goes away with the test that runs. */
+/** A folder that is removed after the current test. */
 export function makeTempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

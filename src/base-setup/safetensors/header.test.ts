@@ -4,7 +4,7 @@ import { readHeader } from './header.ts';
 
 const read = (bytes: Uint8Array) => readHeader(new MemorySource(bytes));
 
-/** A header with one tensor that fits 16 bytes of data, changed at will. */
+/** A header with one tensor for 16 bytes of data, with changes. */
 const oneTensor = (changes: Record<string, unknown>) =>
   makeFile({
     header: { w: { dtype: 'F32', shape: [2, 2], data_offsets: [0, 16], ...changes } },

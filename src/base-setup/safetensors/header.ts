@@ -144,17 +144,14 @@ function parseCounts(cursor: JsonCursor, key: string): readonly number[] {
 }
 
 /** The data of a file: from `dataStart` to the end. */
-export interface DataRange {
+interface DataRange {
   readonly file: string;
   readonly dataStart: number;
   readonly size: number;
 }
 
 /** Checks that the tensors, in the order of their bytes, fill the data without overlap or gap. */
-export function checkLayout(
-  tensors: readonly TensorInfo[],
-  { file, dataStart, size }: DataRange,
-): void {
+function checkLayout(tensors: readonly TensorInfo[], { file, dataStart, size }: DataRange): void {
   const dataBytes = size - dataStart;
   let filled = 0;
   let before = 'the header';

@@ -112,7 +112,7 @@ export async function readFloat32Into(
 }
 
 /** Checks that a tensor can be read as float32; returns its number of elements. */
-export function checkFloat32({ name, file, dtype, shape }: TensorInfo): number {
+function checkFloat32({ name, file, dtype, shape }: TensorInfo): number {
   if (isFloatDtype(dtype)) return countElements(shape);
   throw new TypeError(
     `Cannot read tensor ${quote(name)} of ${file} as float32: dtype must be ${floatDtypes.join(', ')}, got ${dtype}; read its bytes instead`,

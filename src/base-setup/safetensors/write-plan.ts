@@ -87,7 +87,7 @@ function checkMetadata(metadata: Readonly<Record<string, string>>): void {
   }
 }
 
-export function byteLength({ shape, dtype }: TensorSpec): number {
+function byteLength({ shape, dtype }: TensorSpec): number {
   return countElements(shape) * dtypeBytes[dtype];
 }
 

@@ -21,7 +21,7 @@ const of = (name: string, ...values: number[]) => ({
   data: Float32Array.from(values),
 });
 
-/** The tensors of a fixture, to be written again. */
+/** The tensors of a fixture, to write again. */
 async function* readAll(weights: SafetensorsReader, names: readonly string[]) {
   for (const name of names) {
     yield { name, shape: weights.info(name).shape, data: await weights.read(name) };

@@ -99,7 +99,7 @@ export interface NamedTensor {
 export type TensorStream = Iterable<NamedTensor> | AsyncIterable<NamedTensor>;
 
 /** Where a tensor is written. */
-export interface Destination {
+interface Destination {
   readonly file: AtomicFile;
   readonly slot: Slot;
 }
@@ -108,7 +108,7 @@ export interface Destination {
 const chunkElements = 2 ** 20;
 
 /** Writes each tensor of the stream to its position; each must come once, in any order. */
-export async function writeStream(
+async function writeStream(
   stream: TensorStream,
   destinations: ReadonlyMap<string, Destination>,
 ): Promise<void> {

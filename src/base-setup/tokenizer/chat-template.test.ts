@@ -19,10 +19,10 @@ interface Chat {
 
 interface Result {
   readonly name: string;
-  /** What our own template gives, or the message it raises. */
+  /** The result of our own template, or its error message. */
   readonly text?: string;
   readonly error?: string;
-  /** Ids of what Qwen3's own template gives. */
+  /** Ids of the result of Qwen3's own template. */
   readonly modelIds?: number[];
 }
 

@@ -74,7 +74,7 @@ export type DecoderStage = (next: TextSink) => TextSink;
 
 /** Byte-level BPE: the characters of a token represent bytes of UTF-8. The first bytes of a character
  *  wait for the rest; invalid UTF-8 becomes U+FFFD. */
-export function decodeByteLevel(next: TextSink): TextSink {
+function decodeByteLevel(next: TextSink): TextSink {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let last = -1;
   return {
@@ -100,7 +100,7 @@ function toBytes(text: string): Uint8Array {
 /** Sentencepiece: tokens such as `<0xE2>` represent a byte. A run of them is text if all of it is
  *  UTF-8, otherwise every byte becomes U+FFFD, so the run waits for the next token.
  *  @example `<0xE2>` `<0x82>` `<0xAC>` `a`  →  `` `` `€` `a` */
-export function decodeByteFallback(next: TextSink): TextSink {
+function decodeByteFallback(next: TextSink): TextSink {
   let run: { byte: number; at: number }[] = [];
   const endRun = () => {
     const bytes = Uint8Array.from(run, ({ byte }) => byte);
@@ -136,14 +136,14 @@ function decodeStrictly(bytes: Uint8Array): string | undefined {
 }
 
 /** Replaces a character in every token, such as `▁` with a space. */
-export function decodeReplace(pattern: string, content: string): DecoderStage {
+function decodeReplace(pattern: string, content: string): DecoderStage {
   return (next) => ({
     push: (text, at) => next.push(text.replaceAll(pattern, content), at),
     finish: () => next.finish(),
   });
 }
 
-export interface StripOptions {
+interface StripOptions {
   /** The character to remove. */
   readonly content: string;
   /** At most how many to remove. */
@@ -153,7 +153,7 @@ export interface StripOptions {
 }
 
 /** Removes characters from the start, such as the space that sentencepiece prepends. */
-export function decodeStrip({ content, start, fused }: StripOptions): DecoderStage {
+function decodeStrip({ content, start, fused }: StripOptions): DecoderStage {
   return (next) => {
     let left = start;
     return {
@@ -170,7 +170,7 @@ export function decodeStrip({ content, start, fused }: StripOptions): DecoderSta
 }
 
 /** Sentencepiece's `▁` is a space, except in the first token, where it is removed. */
-export function decodeMetaspace(replacement: string, prepended: boolean): DecoderStage {
+function decodeMetaspace(replacement: string, prepended: boolean): DecoderStage {
   return (next) => {
     let isFirst = true;
     return {

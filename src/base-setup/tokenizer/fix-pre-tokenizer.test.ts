@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readFixture } from '../../../test/fixtures/tokenizer/folders.ts';
 import { Tokenizer } from './tokenizer.ts';
 
-/** Spaces and digits that are not ASCII's, and what looks like them. */
+/** Non-ASCII spaces and digits, and similar characters. */
 const odd = '\u0085\ufeff\u00a0\u2028\u3000\u200b½²①Ⅷ٣४１'.split('');
 const parts = ['a', 'b', 'the', '1', '23', ' ', '  ', '\n', "'s", '.', '▁', '<s>', ...odd];
 const text = fc.array(fc.constantFrom(...parts)).map((some) => some.join(''));
@@ -25,7 +25,7 @@ function withMerges(json: ReturnType<typeof read>, words: string[][]) {
   return { ...json, model: { ...json.model, vocab, merges } };
 }
 
-/** Merges of every odd character with what may stand before it, so that a wrong cut shows. */
+/** Merges of every unusual character with what may precede it, so that a wrong split is visible. */
 function oddWords(): string[][] {
   return odd.flatMap((character) => {
     const symbols = bytesOf(character);

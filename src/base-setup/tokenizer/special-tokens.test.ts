@@ -3,7 +3,7 @@ import { findSpecialIds, findSpecialTokens } from './special-tokens.ts';
 import type { TokenIds, TokenizerConfig } from './tokenizer-files.ts';
 
 interface Case {
-  /** Special tokens, which follow ten ordinary ones. */
+  /** Special tokens after ten ordinary ones. */
   readonly added?: string[];
   readonly config?: TokenizerConfig;
   readonly generation?: TokenIds;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { tokenizerFolders } from '../../../test/fixtures/tokenizer/folders.ts';
 import { loadTokenizer, StreamingDecoder } from './tokenizer.ts';
 
-/** What tokenizers treat in their own ways. */
+/** Characters that tokenizers treat differently. */
 const snippets = [
   '½',
   '²',
@@ -26,8 +26,8 @@ const snippets = [
   '中',
   '\u0301',
 ];
-/** Blocks that Unicode has not changed for long: Node and the native library may be of different
- *  versions of it, and then differ on what new letters are. */
+/** Blocks that Unicode has not changed for long: Node and the native library may use different
+ *  versions and then disagree about new letters. */
 const blocks = [
   [0x0, 0x4ff],
   [0x5d0, 0x6ff],
@@ -82,7 +82,7 @@ describe.each(tokenizerFolders)('$name', ({ folder, isAbsent, note }) => {
     async () => {
       const { tokenizer, native } = await load();
       const { vocabSize } = tokenizer;
-      // Low ids are single bytes, which make broken UTF-8; those past the end are no tokens.
+      // Low ids are single bytes, which form invalid UTF-8; ids past the end are not tokens.
       const id = fc.oneof(fc.nat(260), fc.nat(vocabSize + 10));
       const property = fc.asyncProperty(
         fc.array(id),

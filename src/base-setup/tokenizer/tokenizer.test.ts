@@ -116,7 +116,7 @@ const llama = makeDecoder({
 });
 const qwen = makeDecoder({ type: 'ByteLevel' });
 
-/** What each of the tokens gives, and what comes at the end. */
+/** The text of each token, and the text at the end. */
 function stream(decoderStage: TokenReader['decoderStage'], tokens: string[], after: string[] = []) {
   const all = [...after, ...tokens];
   const readToken = (id: number, _: DecodeOptions) => all[id];

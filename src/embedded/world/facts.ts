@@ -107,7 +107,7 @@ export interface Person {
 const nameProbability = 0.6;
 
 /** Samples a person with one of the relations, who shares neither relation nor name with `besides`. */
-export function samplePerson(
+function samplePerson(
   random: RandomStream,
   { among = relations.map(({ forms }) => forms[0]!), besides = [] }: PersonOptions = {},
 ): Person {

@@ -25,7 +25,7 @@ const rate = (summary: string, finished = true) => goldScore(post, summary, { fi
 const full = 'My sister Anna broke my phone last Friday and I lost $40. Should I move out?';
 
 /** A summary of some of the facts, of 7 to 16 words. */
-function tell(kinds: ReadonlySet<FactKind>): string {
+function summarize(kinds: ReadonlySet<FactKind>): string {
   const either = (kind: FactKind, text: string, other: string) => (kinds.has(kind) ? text : other);
   const who = either('who', 'my sister', 'someone');
   const happened = either('event', `${who} broke my phone`, `there was trouble with ${who}`);
@@ -83,7 +83,7 @@ describe('goldScore()', () => {
   test('goldScore() grows by a fifth per fact', () => {
     fc.assert(
       fc.property(fc.subarray([...factKinds]), (kinds) => {
-        expect(rate(tell(new Set(kinds))).score).toBeCloseTo(kinds.length / 5, 12);
+        expect(rate(summarize(new Set(kinds))).score).toBeCloseTo(kinds.length / 5, 12);
       }),
     );
   });
@@ -92,7 +92,7 @@ describe('goldScore()', () => {
     const kept = JSON.parse(JSON.stringify({ facts: post.facts.toReversed() }));
     fc.assert(
       fc.property(fc.subarray([...factKinds]), (kinds) => {
-        const summary = tell(new Set(kinds));
+        const summary = summarize(new Set(kinds));
         expect(goldScore(kept, summary, { finished: true })).toEqual(rate(summary));
       }),
     );

@@ -37,12 +37,12 @@ export function goldScore(
   { finished }: { readonly finished: boolean },
 ): GoldScore {
   const pieces = readPieces(summary);
-  const told = new Set(pieces.map(keyOfPiece).filter((key) => key !== undefined));
-  const isTold = facts.map(({ phrases }) => phrases.some((phrase) => told.has(keyOf(phrase))));
-  for (const phrase of facts.flatMap(({ phrases }) => phrases)) told.delete(keyOf(phrase));
-  const coverage = isTold.filter(Boolean).length / facts.length;
+  const claims = new Set(pieces.map(keyOfPiece).filter((key) => key !== undefined));
+  const isCovered = facts.map(({ phrases }) => phrases.some((phrase) => claims.has(keyOf(phrase))));
+  for (const phrase of facts.flatMap(({ phrases }) => phrases)) claims.delete(keyOf(phrase));
+  const coverage = isCovered.filter(Boolean).length / facts.length;
   const brevity = rateLength(summary.match(/[\p{L}\p{N}'$]+/gu)?.length ?? 0);
-  const invention = told.size;
+  const invention = claims.size;
   const wellFormed = rateForm(pieces, finished);
   const score = (coverage * brevity * wellFormed) / (1 + invention);
   return { score, coverage, brevity, invention, wellFormed };
@@ -97,18 +97,18 @@ const subjects: readonly Slots[] = [
 const known = collect();
 
 /** Whether the symbols are adjacent in some sentence of the world; `^` starts a sentence. */
-export function isKnownPair(left: string, right: string): boolean {
+function isKnownPair(left: string, right: string): boolean {
   return known.pairs.has(`${left} ${right}`);
 }
 
 /** Whether a word occurs in the world's sentences. */
-export function isKnownWord(symbol: string): boolean {
+function isKnownWord(symbol: string): boolean {
   return known.symbols.has(symbol);
 }
 
 /** Adjacent symbols of a text, per sentence.
  *  @example symbols `i`, `may`, `<decision>`, `.`  →  [^, i], [i, may], [may, <decision>], [<decision>, .] */
-export function pairsOf(symbols: readonly string[]): [string, string][] {
+function pairsOf(symbols: readonly string[]): [string, string][] {
   const pairs: [string, string][] = [];
   let left = '^';
   for (const right of symbols) {

@@ -107,7 +107,7 @@ export const splits = ['pretraining', 'sft', 'preferences', 'ppo', 'validation']
 export type Split = (typeof splits)[number];
 
 /** Posts per split. */
-export const splitSize = 1_000_000;
+const splitSize = 1_000_000;
 
 /** Generates post `number` of a split, from 0 to 999,999.
  *  @example post 7 of 'sft'  →  makePost(seed, 1_000_007) */

@@ -55,7 +55,7 @@ describe('polynomials of sizes', () => {
     );
   });
 
-  test('0 and 1 are neutral, 0 swallows, and what is subtracted from itself is 0', () => {
+  test('0 and 1 are neutral, 0 times anything is 0, and x − x is 0', () => {
     fc.assert(
       fc.property(dims, dims, (a, b) => {
         same(dimAdd(a, 0), a);
@@ -67,7 +67,7 @@ describe('polynomials of sizes', () => {
     );
   });
 
-  test('to evaluate a sum, difference or product is to add, subtract or multiply the values', () => {
+  test('evaluation commutes with sum, difference and product', () => {
     fc.assert(
       fc.property(dims, dims, bindings, (a, b, sizes) => {
         const [x, y] = [at(a, sizes), at(b, sizes)];
@@ -78,7 +78,7 @@ describe('polynomials of sizes', () => {
     );
   });
 
-  test('every result is canonical: it is accepted, and survives another sum', () => {
+  test('every result is canonical: it is accepted and unchanged by adding 0', () => {
     fc.assert(
       fc.property(dims, (a) => {
         if (typeof a === 'string') expect(() => assertDim(a)).not.toThrow();
@@ -123,7 +123,7 @@ describe('reading sizes', () => {
     expect(termsOf(0)).toEqual([]);
   });
 
-  test('evaluation asks for each symbol by name', () => {
+  test('evaluation looks up each symbol by name', () => {
     const sizes: Record<string, number> = { B: 3, T: 5 };
     expect(at('2*B*T-T+1', sizes)).toBe(26);
     expect(at(4, sizes)).toBe(4);
@@ -135,7 +135,7 @@ describe('reading sizes', () => {
     expect([3, '2*T', 'T+1', '-T', 'B*T', '1T'].filter(isSymbol)).toEqual([]);
   });
 
-  test('shapes are the same when every axis is', () => {
+  test('shapes are the same if every axis is', () => {
     expect(sameShape(['B', 2], ['B', 2])).toBe(true);
     expect(sameShape([], [])).toBe(true);
     expect(sameShape(['B', 2], ['B', 3])).toBe(false);
@@ -174,7 +174,7 @@ describe('assertDim()', () => {
     'B**T',
     '1.5*T',
     'T?',
-  ])('refuses "%s"', (dim) => {
+  ])('rejects "%s"', (dim) => {
     expect(() => assertDim(dim)).toThrow(
       new RangeError(
         `Cannot use "${dim}" as a size: it must be a whole number ≥ 0 or a canonical sum of products of symbols such as B*T`,

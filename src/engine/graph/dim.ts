@@ -34,7 +34,7 @@ export function sizeOf(shape: Shape): Dim {
   return shape.reduce(dimMul, 1);
 }
 
-/** Evaluates a size; `bind` gives each symbol's value. */
+/** Evaluates a size; `bind` returns the value of a symbol. */
 export function evaluateDim(dim: Dim, bind: (symbol: string) => number): number {
   if (typeof dim === 'number') return dim;
   let total = 0;
@@ -49,7 +49,7 @@ export interface Term {
   readonly symbols: readonly string[];
 }
 
-/** The terms of a size, whose sum it is: `2*B*T-1` → 2·[B, T] and −1·[]. */
+/** The terms of a size: `2*B*T-1` → 2·[B, T] and −1·[]. */
 export function termsOf(dim: Dim): Term[] {
   return [...parse(dim)].map(([monomial, coefficient]) => ({
     coefficient,
@@ -62,7 +62,7 @@ export function symbolsOf(dim: Dim): string[] {
   return termsOf(dim).flatMap(({ symbols }) => symbols);
 }
 
-/** True for a bare symbol, which a feed's shape can bind. */
+/** Whether a size is a single symbol, which the shape of a feed can bind. */
 export function isSymbol(dim: Dim): dim is string {
   return typeof dim === 'string' && /^[A-Za-z_]\w*$/.test(dim);
 }
@@ -75,7 +75,7 @@ export function formatShape(shape: readonly Dim[]): string {
   return `[${shape.join(',')}]`;
 }
 
-/** Refuses anything that is not a size in canonical form. */
+/** Throws unless the size is in canonical form. */
 export function assertDim(dim: Dim): void {
   const valid =
     typeof dim === 'number'

@@ -1,16 +1,13 @@
 import { readdirSync } from 'node:fs';
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { callFunction, type FunctionName } from '../../../test/helpers/engine/call-function.ts';
-import { expectGradient } from '../../../test/helpers/engine/expect-gradient.ts';
-import { functionSamples } from '../../../test/helpers/engine/samples/functions.ts';
-import { runs } from '../../../test/helpers/engine/samples/shapes.ts';
-import { float32, testRefusals } from '../../../test/helpers/engine/test-refusals.ts';
+import { callFunction } from '../../../test/helpers/engine/call-function.ts';
+import { testFunctionGradients } from '../../../test/helpers/engine/test-gradients.ts';
+import { float32, testRejections } from '../../../test/helpers/engine/test-rejections.ts';
 import * as functions from './functions.ts';
 import { attention } from './functions.ts';
 import { ops } from './ops/index.ts';
 
-const names = Object.keys(callFunction) as FunctionName[];
+const names = Object.keys(callFunction);
 
 const isFunction = ([, value]: [string, unknown]) => typeof value === 'function';
 
@@ -28,18 +25,8 @@ async function exportedFunctions(): Promise<string[]> {
 }
 
 describe('gradients of functions', () => {
-  test.each(names)(
-    'the gradient of %s equals finite differences',
-    async (name) => {
-      await fc.assert(
-        fc.asyncProperty(functionSamples[name], runs, (sample, sizes) =>
-          expectGradient(callFunction[name], { sample, runs: sizes }),
-        ),
-        { numRuns: 40 },
-      );
-    },
-    60_000,
-  );
+  // gradients.slow.test.ts has many more samples.
+  testFunctionGradients(6);
 
   test('every exported function that is not an op has samples', async () => {
     const exported = await exportedFunctions();
@@ -48,7 +35,7 @@ describe('gradients of functions', () => {
   });
 });
 
-testRefusals('attention refuses', [
+testRejections('attention rejects', [
   [
     'query heads that do not divide into groups',
     () =>

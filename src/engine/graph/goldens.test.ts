@@ -7,7 +7,7 @@ import type { Op } from './value.ts';
 
 type CallableOp = keyof typeof callOp;
 
-describe('goldens of torch', () => {
+describe('torch goldens', () => {
   const opGoldens = readGoldens('ops');
   const functionGoldens = readGoldens('functions');
 
@@ -23,7 +23,7 @@ describe('goldens of torch', () => {
     });
   }
 
-  test('torch was asked about every op, and about the gradients of those that have any', () => {
+  test('there is a golden for every op, and for every gradient', () => {
     const forward = new Set(opGoldens.map((golden) => golden.function));
     const backward = new Set(
       opGoldens
@@ -36,7 +36,7 @@ describe('goldens of torch', () => {
     expect([...backward].sort()).toEqual(differentiable.sort());
   });
 
-  test('torch was asked about the gradients of every function', () => {
+  test('there is a golden for the gradients of every function', () => {
     const asked = functionGoldens
       .filter(({ gradients }) => Object.keys(gradients).length > 0)
       .map((golden) => golden.function);

@@ -57,7 +57,7 @@ describe('save lists', () => {
     },
   );
 
-  test('the joint graph does not depend on the list and computes nothing twice', () => {
+  test('the joint graph does not depend on the save list and computes nothing twice', () => {
     const [none, matmulOnly, all] = saves.map((save) => grad(graph, { ...options, save }).joint);
     expect(print(matmulOnly!)).toBe(print(none!));
     expect(print(all!)).toBe(print(none!));
@@ -65,7 +65,7 @@ describe('save lists', () => {
     expect([countOps(none!, 'silu'), ...silus]).toEqual([1, 1, 1, 0]);
   });
 
-  test('none: the forward graph is the graph, the backward graph takes its inputs', () => {
+  test('none: the forward graph is the graph itself, and the backward graph takes its inputs', () => {
     const { forward, backward } = grad(graph, { ...options, save: 'none' });
     expect(print(forward)).toBe(print(graph));
     expect(Object.keys(backward.inputs).sort()).toEqual(
@@ -75,7 +75,7 @@ describe('save lists', () => {
     expect(countOps(backward, 'matmul')).toBe(5 + BACKWARD_PRODUCTS);
   });
 
-  test('matmul: products with weights are saved, the sum of a layer and its adapter as one', () => {
+  test('matmul: products with weights are saved, the sum of a module and its adapter as one', () => {
     const { forward, backward } = grad(graph, { ...options, save: 'matmul' });
     const { y: _, ...saved } = forward.outputs;
     expect(
@@ -93,7 +93,7 @@ describe('save lists', () => {
     expect(countOps(backward, 'matmul')).toBe(BACKWARD_PRODUCTS);
   });
 
-  test('matmul: inside attention only what is marked is saved; the rest is computed again', () => {
+  test('matmul: inside attention only marked values are saved', () => {
     const q = input('q', ['B', 2, 'T', 4]);
     const [k, v] = [input('k', ['B', 1, 'T', 4]), input('v', ['B', 1, 'T', 4])];
     const mixed = attention({ q, k, v, bias: input('bias', ['T', 'T']) });
@@ -125,7 +125,7 @@ describe('save lists', () => {
     expect(countOps(backward, 'rmsNorm')).toBe(0);
   });
 
-  test('all: a view is made again from what it looks at, constants and inputs stay where they are', () => {
+  test('all: views are computed again; constants and inputs are not saved', () => {
     const e = exp(input('x', [2, 2]));
     const view = broadcastTo(reshape(e, [4]), [3, 4]);
     const y = mul(mul(view, view), mul(input('c', [4]), constant(3)));
@@ -146,7 +146,7 @@ describe('save lists', () => {
     expect(forward.outputs).toEqual({ y, 'saved(0)': y });
   });
 
-  test('products are saved unless told otherwise', () => {
+  test('products are saved by default', () => {
     const byDefault = grad(graph, options);
     const matmulOnly = grad(graph, { ...options, save: 'matmul' });
     expect(print(byDefault.forward)).toBe(print(matmulOnly.forward));
@@ -154,7 +154,7 @@ describe('save lists', () => {
   });
 });
 
-/** What one graph gives is what the other takes: names and types. */
+/** The outputs of one graph match the inputs of the other in names and types. */
 function expectSavedToMeet({ forward, backward }: { forward: Graph; backward: Graph }): void {
   const saved = (types: Record<string, string>) =>
     Object.entries(types).filter(([name]) => name.startsWith('saved('));
@@ -163,7 +163,7 @@ function expectSavedToMeet({ forward, backward }: { forward: Graph; backward: Gr
   expect(saved(typesOf(backward.inputs)).sort()).toEqual(given.sort());
 }
 
-test('a backward graph whose sizes only the inputs know is given one of them', async () => {
+test('a backward graph whose sizes only the inputs have takes one of them', async () => {
   const graph = makeGraph({ y: sum(input('x', ['M', 2])) });
   const { backward } = grad(graph, { of: ['y'], wrt: ['x'], save: 'none' });
   expect(Object.keys(backward.inputs)).toEqual(['x']);

@@ -34,7 +34,7 @@ describe('gradients add up', () => {
     expect(await runGraph(joint, { x: scalar(1) })).toEqual({ y: [0], 'd(x)': [0] });
   });
 
-  test('a value used by two of three outputs gets the cotangents of those that are asked for', async () => {
+  test('a value used by two of three outputs gets only the requested cotangents', async () => {
     const v = input('v', [2]);
     const graph = makeGraph({ double: mul(v, 2), square: mul(v, v), other: neg(v) });
     const feeds = {
@@ -52,7 +52,7 @@ describe('gradients add up', () => {
     expect(await gradientOf(['double', 'square', 'other'])).toEqual([595, -1987]);
   });
 
-  test('an output inside the way to another adds its own cotangent', async () => {
+  test('an output on the path to another adds its own cotangent', async () => {
     const v = input('v', [2]);
     const inner = mul(v, 3);
     const graph = makeGraph({ inner, outer: mul(inner, inner) });
@@ -77,7 +77,7 @@ describe('gradients add up', () => {
     expect((await runGraph(joint, feeds))['d(row)']).toEqual([531, 642]);
   });
 
-  test('gather of rows adds up the gradients of a repeated row', async () => {
+  test('gatherRows adds up the gradients of a repeated row', async () => {
     const graph = makeGraph({ y: gatherRows(input('x', [3, 2]), input('i', ['N'], 'int32')) });
     const { backward } = grad(graph, { of: ['y'], wrt: ['x'] });
     const feeds = {
@@ -87,7 +87,7 @@ describe('gradients add up', () => {
     expect(await runGraph(backward, feeds)).toEqual({ 'd(x)': [10, 20, 0, 0, 1101, 2202] });
   });
 
-  test('no gradient flows from rows that the inverse of permuteRows does not name', async () => {
+  test('rows that are not in the inverse of permuteRows have no gradient', async () => {
     const y = permuteRows(
       input('x', [2, 1]),
       input('index', [2, 2], 'int32'),
@@ -103,7 +103,7 @@ describe('gradients add up', () => {
     expect(await runGraph(joint, feeds)).toEqual({ y: [6, 6, 5, 6], 'd(x)': [100, 1] });
   });
 
-  test('gradients of all places that an inverse of permuteRows names are added up', async () => {
+  test('gradients of all positions in the inverse of permuteRows are added up', async () => {
     const y = permuteRows(
       input('x', [2, 1]),
       input('index', [4], 'int32'),
@@ -113,7 +113,7 @@ describe('gradients add up', () => {
     const feeds = {
       x: floats([5, 6], [2, 1]),
       index: integers([1, 0, 1, 0], [4]),
-      // Place 3 is padding without a gradient: the first row stands only once.
+      // Place 3 is padding without a gradient: the first row occurs only once.
       inverse: integers([1, 0, 3, 2], [2, 2]),
       'd(y)': floats([1, 10, 100, 0], [4, 1]),
     };
@@ -138,7 +138,7 @@ describe('cotangents', () => {
     }
   });
 
-  test('the cotangent of another output is fed, whatever size its symbols have', async () => {
+  test('the cotangent of a larger output is fed, whatever its symbolic size', async () => {
     const graph = makeGraph({ y: mul(input('v', ['M']), 2) });
     const { backward } = grad(graph, { of: ['y'], wrt: ['v'] });
     expect(typesOf(backward.inputs)).toEqual({ 'd(y)': 'float32[M]' });
@@ -157,7 +157,7 @@ describe('frozen inputs', () => {
   const lora = { a: input('a', [2, 4]), b: input('b', [3, 2]), scaling: 2 };
   const graph = makeGraph({ y: loraLinear(input('x', ['M', 4]), input('w', [3, 4]), lora) });
 
-  test('adapters alone take three products, none of them with the frozen weight', () => {
+  test('adapters alone need three products, none with the frozen weight', () => {
     const { backward } = grad(graph, { of: ['y'], wrt: ['a', 'b'] });
     expect(print(backward)).toBe(
       [
@@ -170,20 +170,20 @@ describe('frozen inputs', () => {
     );
   });
 
-  test('with the gradient of the rows there are two more, and none has the weight’s shape', () => {
+  test('the gradient of the rows needs two more, none with the weight’s shape', () => {
     const { backward } = grad(graph, { of: ['y'], wrt: ['x', 'a', 'b'] });
     expect(countOps(backward, 'matmul')).toBe(5);
     expect(print(backward)).not.toContain(': float32[3,4]\n');
   });
 
-  test('a trained weight has a product of its own', () => {
+  test('a trained weight has its own product', () => {
     const { backward } = grad(graph, { of: ['y'], wrt: ['x', 'a', 'b', 'w'] });
     expect(countOps(backward, 'matmul')).toBe(6);
     expect(print(backward)).toContain('matmul(d(y), x) {transA: true} : float32[3,4]\n');
   });
 });
 
-describe('refusals', () => {
+describe('rejections', () => {
   const x = input('x', ['M']);
   const index = input('index', ['M'], 'int32');
   const graph = makeGraph({ y: mul(x, 2), z: gatherRows(x, index), flag: equal(x, 0) });
@@ -192,22 +192,22 @@ describe('refusals', () => {
     [
       'an unknown output',
       { of: ['loss'], wrt: ['x'] },
-      'Cannot differentiate: of "loss" must be a float32 of the graph; the graph has y, z, flag',
+      'Cannot differentiate: of "loss" must be a float32 value of the graph; the graph has y, z, flag',
     ],
     [
       'an unknown input',
       { of: ['y'], wrt: ['w'] },
-      'Cannot differentiate: wrt "w" must be a float32 of the graph; the graph has x, index',
+      'Cannot differentiate: wrt "w" must be a float32 value of the graph; the graph has x, index',
     ],
     [
       'an int32 input',
       { of: ['z'], wrt: ['index'] },
-      'Cannot differentiate: wrt "index" must be a float32 of the graph; int32[M]',
+      'Cannot differentiate: wrt "index" must be a float32 value of the graph; int32[M]',
     ],
     [
       'a bool output',
       { of: ['flag'], wrt: ['x'] },
-      'Cannot differentiate: of "flag" must be a float32 of the graph; bool[M]',
+      'Cannot differentiate: of "flag" must be a float32 value of the graph; bool[M]',
     ],
   ])('%s', (_, options, message) => {
     expect(() => grad(graph, options)).toThrow(new Error(message));
@@ -234,11 +234,11 @@ describe('refusals', () => {
   });
 });
 
-describe('cotangents of neighbouring slices', () => {
+describe('cotangents of adjacent slices', () => {
   const x = input('x', ['M', 6]);
   const [a, b, c] = split(x, [1, 2, 3]) as [Value, Value, Value];
 
-  test('come together by one concat, without padding or adding', async () => {
+  test('are joined by one concat, without padding or adding', async () => {
     const y = concat([mul(c, 3), mul(a, 5), mul(b, 2)]);
     const { backward } = grad(makeGraph({ y }), { of: ['y'], wrt: ['x'], save: 'none' });
     expect(['concat', 'pad', 'add'].map((op) => countOps(backward, op))).toEqual([1, 0, 0]);

@@ -1,39 +1,38 @@
+import { type Dim, dimAdd } from './dim.ts';
 import { type Graph, inputName, makeGraph, substitute, topologicalOrder } from './graph.ts';
-import { joinNeighbours } from './join-neighbours.ts';
 import { add } from './ops/elementwise.ts';
+import { concat, concatOp, pad, padOp } from './ops/layout.ts';
 import { sumTo } from './ops/reduce.ts';
 import { constant, input } from './ops/source.ts';
 import { formatType, type Value } from './value.ts';
 
-/**
- * Which forward values the backward graph is given instead of computing them again.
- * `none`: only the graph's inputs; `matmul`: products with weights and what is marked by `keep`;
- * `all`: whatever it uses.
- */
+/** Which forward values are saved for the backward graph instead of being computed again.
+ *  `none`: nothing; `matmul`: products with weights and values marked by `keep`; `all`: every value that
+ *  it uses. */
 export type SaveList = 'none' | 'matmul' | 'all';
 
 export interface GradOptions {
-  /** Outputs to differentiate. A scalar's cotangent is 1; another's is fed as `d(name)`. */
+  /** Outputs to differentiate. A scalar has cotangent 1; other cotangents are fed as `d(name)`. */
   readonly of: readonly string[];
-  /** Inputs whose gradients are wanted, returned as `d(name)`. */
+  /** Inputs to differentiate with respect to; gradients are returned as `d(name)`. */
   readonly wrt: readonly string[];
   readonly save?: SaveList;
 }
 
 export interface GradGraphs {
-  /** The graph's own outputs, and the values to save as `saved(n)`. */
+  /** Computes the graph's outputs, and the saved values as `saved(n)`. */
   readonly forward: Graph;
-  /** Inputs of the graph, saved values and cotangents to gradients. */
+  /** Computes gradients from the graph's inputs, saved values and cotangents. */
   readonly backward: Graph;
-  /** Both in one run: outputs and gradients; nothing is computed twice and nothing saved leaves the runtime. */
+  /** Computes outputs and gradients in one run; nothing is computed twice and no saved value leaves the runtime. */
   readonly joint: Graph;
 }
 
 /**
  * Reverse-mode differentiation: dx = Σ over uses of vjp(use, dy), from the outputs back.
  *
- * The backward values are made over the forward values; the save list then cuts the whole:
- * a saved value becomes an input, and what is no longer reached falls away.
+ * The backward values are built on the forward values; the save list then splits the result: a saved
+ * value becomes an input, and values that are no longer reached disappear.
  */
 export function grad(graph: Graph, { of, wrt, save = 'matmul' }: GradOptions): GradGraphs {
   const targets = wrt.map((name) => lookUp(graph.inputs, name, 'wrt'));
@@ -46,7 +45,7 @@ export function grad(graph: Graph, { of, wrt, save = 'matmul' }: GradOptions): G
       `Cannot differentiate ${of.join(', ')} with respect to "${inputName(target)}": no gradient flows to it`,
     );
   });
-  return cut(graph, { gradients, wrt, save });
+  return splitAtSavedValues(graph, { gradients, wrt, save });
 }
 
 export function gradientName(name: string): string {
@@ -56,10 +55,10 @@ export function gradientName(name: string): string {
 function lookUp(values: Graph['inputs'], name: string, option: string): Value {
   const value = values[name];
   if (value !== undefined && value.dtype === 'float32') return value;
-  const found =
+  const got =
     value === undefined ? `the graph has ${Object.keys(values).join(', ')}` : formatType(value);
   throw new Error(
-    `Cannot differentiate: ${option} "${name}" must be a float32 of the graph; ${found}`,
+    `Cannot differentiate: ${option} "${name}" must be a float32 value of the graph; ${got}`,
   );
 }
 
@@ -71,7 +70,7 @@ function seed(graph: Graph, name: string): Value {
   return input(gradientName(name), value.shape);
 }
 
-/** Walks back from the seeds, adding up cotangents, only along paths that lead to a target. */
+/** Walks back from the seeds and adds up cotangents, only along paths that lead to a target. */
 function pullBack(
   seeds: readonly (readonly [Value, Value])[],
   targets: ReadonlySet<Value>,
@@ -84,7 +83,7 @@ function pullBack(
   const cotangents = new Map<Value, Value>();
   const accumulate = (value: Value, part: Value) => {
     const sum = cotangents.get(value);
-    cotangents.set(value, sum === undefined ? part : (joinNeighbours(sum, part) ?? add(sum, part)));
+    cotangents.set(value, sum === undefined ? part : (joinAdjacent(sum, part) ?? add(sum, part)));
   };
   for (const [value, dy] of seeds) accumulate(value, dy);
   for (const value of order.toReversed()) {
@@ -102,14 +101,14 @@ function pullBack(
   return cotangents;
 }
 
-/** Makes forward and backward graphs that meet at the saved values. */
-function cut(
+/** Builds forward and backward graphs that meet at the saved values. */
+function splitAtSavedValues(
   graph: Graph,
   { gradients, wrt, save }: { gradients: readonly Value[]; wrt: readonly string[]; save: SaveList },
 ): GradGraphs {
   const order = topologicalOrder(Object.values(graph.outputs));
   const forwardValues = new Set(order);
-  const products = keptProducts(order);
+  const products = savedProducts(order);
   const reached = new Set<Value>();
   substitute(gradients, (value) => {
     if (!forwardValues.has(value) || !isSaved(value, { save, products })) return undefined;
@@ -122,7 +121,9 @@ function cut(
       .map((value, i) => [value, input(`saved(${i})`, value.shape, value.dtype)]),
   );
   const replaced = substitute(gradients, (value) => saved.get(value));
-  const savedOutputs = [...saved].map(([value, stand]) => [inputName(stand), value] as const);
+  const savedOutputs = [...saved].map(
+    ([value, savedInput]) => [inputName(savedInput), value] as const,
+  );
   const named = (values: readonly Value[]) =>
     Object.fromEntries(wrt.map((name, i) => [gradientName(name), values[i] as Value]));
   return {
@@ -142,16 +143,40 @@ function isSaved(
   return save === 'all' ? !views.has(value.op.name) : products.has(value);
 }
 
-/**
- * Products with a weight, which has two axes, sums that continue one (LoRA, bias, residual): the sum
- * is what later ops read; and what is marked. The products inside attention are none of these.
- */
-function keptProducts(order: readonly Value[]): ReadonlySet<Value> {
-  const kept = new Set<Value>();
+/** Values that `matmul` saves: products with a weight, which has two axes; sums that extend one (LoRA,
+ *  bias, residual), because later ops read the sum; and marked values. Products inside attention are
+ *  not among them. */
+function savedProducts(order: readonly Value[]): ReadonlySet<Value> {
+  const products = new Set<Value>();
   for (const value of order) {
-    const continues = value.op.name === 'add' && value.inputs.some((operand) => kept.has(operand));
+    const continues =
+      value.op.name === 'add' && value.inputs.some((operand) => products.has(operand));
     const isProduct = value.op.name === 'matmul' && value.inputs[1]!.shape.length === 2;
-    if (continues || isProduct || value.op.name === 'keep') kept.add(value);
+    if (continues || isProduct || value.op.name === 'keep') products.add(value);
   }
-  return kept;
+  return products;
+}
+
+/** The sum of two padded tensors as one tensor if their contents are adjacent, otherwise undefined.
+ *  This combines the cotangents of adjacent slices without an addition. */
+function joinAdjacent(a: Value, b: Value): Value | undefined {
+  const [first, second] = [readPad(a), readPad(b)];
+  if (first === undefined || second === undefined || first.axis !== second.axis) return undefined;
+  if (second.end === first.before) return joinAdjacent(b, a);
+  if (first.end !== second.before) return undefined;
+  const { axis, before } = first;
+  const joined = concat([...partsOf(first.content, axis), ...partsOf(second.content, axis)], axis);
+  return pad(joined, { axis, before, after: second.after });
+}
+
+/** The content of a pad, and where it begins and ends. */
+function readPad({ op, inputs, attributes }: Value) {
+  if (op !== padOp) return undefined;
+  const [content] = inputs as [Value];
+  const { axis, before, after } = attributes as { axis: number; before: Dim; after: Dim };
+  return { content, axis, before, after, end: dimAdd(before, content.shape[axis] as Dim) };
+}
+
+function partsOf(value: Value, axis: number): readonly Value[] {
+  return value.op === concatOp && value.attributes.axis === axis ? value.inputs : [value];
 }

@@ -10,7 +10,7 @@ const x = input('x', ['M', 2]);
 const w = input('w', [2]);
 
 describe('topologicalOrder()', () => {
-  test('each value comes after its inputs, once', () => {
+  test('lists each value once, after its inputs', () => {
     const a = exp(x);
     const b = mul(a, w);
     const c = add(a, b);
@@ -41,7 +41,7 @@ describe('topologicalOrder()', () => {
     expect(topologicalOrder([chain])).toHaveLength(100_001);
   });
 
-  test('a value that is used along 2⁶⁰ paths is visited once', () => {
+  test('a value on 2⁶⁰ paths is visited once', () => {
     let doubled = x;
     for (let i = 0; i < 60; i++) doubled = add(doubled, doubled);
     expect(topologicalOrder([doubled])).toHaveLength(61);
@@ -49,7 +49,7 @@ describe('topologicalOrder()', () => {
 });
 
 describe('makeGraph()', () => {
-  test('what no output needs is not part of the graph', () => {
+  test('values that no output needs are not part of the graph', () => {
     const used = neg(x);
     exp(mul(x, input('unused', ['M', 2])));
     const graph = makeGraph({ y: used });
@@ -59,16 +59,16 @@ describe('makeGraph()', () => {
     );
   });
 
-  test('finds its inputs in the order in which they are needed', () => {
+  test('lists its inputs in the order of use', () => {
     const graph = makeGraph({ y: mul(w, neg(x)), z: input('z', [], 'int32') });
     expect(graph.inputs).toEqual({ w, x, z: graph.outputs.z });
     expect(Object.keys(graph.inputs)).toEqual(['w', 'x', 'z']);
   });
 
-  test('two different inputs of one name are refused', () => {
+  test('two different inputs with the same name are rejected', () => {
     const other = input('x', ['M', 2]);
     expect(() => makeGraph({ y: add(x, other) })).toThrow(
-      new Error('Cannot make a graph: two different inputs are named "x"'),
+      new Error('Cannot build a graph: two different inputs are named "x"'),
     );
   });
 
@@ -91,7 +91,7 @@ describe('check()', () => {
     outputs: { y: neg({ ...y, ...change }) },
   });
 
-  test('accepts what makeGraph made', () => {
+  test('accepts a result of makeGraph', () => {
     expect(() => check(makeGraph({ y }))).not.toThrow();
   });
 
@@ -108,7 +108,7 @@ describe('check()', () => {
     );
   });
 
-  test('finds an operand that does not fit its op', () => {
+  test('finds an operand that does not match its op', () => {
     expect(() => check(broken({ inputs: [constant(1, { dtype: 'int32' })] }))).toThrow(
       new TypeError('Cannot apply exp: inputs must be float32, got int32[]'),
     );
@@ -126,9 +126,9 @@ describe('substitute()', () => {
   const shared = exp(w);
   const y = mul(add(x, shared), shared);
 
-  test('puts another value in every place of the replaced one', async () => {
+  test('replaces a value wherever it is used', async () => {
     const [replaced] = substitute([y], (value) => (value === shared ? input('e', [2]) : undefined));
-    // Two calls of `replace` for one value would make two inputs of one name.
+    // Two calls of `replace` for one value would create two inputs with the same name.
     const e = replaced?.inputs[1] as Value;
     expect(replaced?.inputs[0]?.inputs[1]).toBe(e);
     const graph = makeGraph({ y: replaced as Value });
@@ -137,7 +137,7 @@ describe('substitute()', () => {
     expect(await runGraph(graph, feeds)).toEqual({ y: [110, 440] });
   });
 
-  test('keeps the values that reach nothing replaced', () => {
+  test('keeps values that do not depend on a replaced one', () => {
     const untouched = neg(x);
     const [same, other] = substitute([untouched, y], (value) =>
       value === w ? input('v', [2]) : undefined,
@@ -147,7 +147,7 @@ describe('substitute()', () => {
     expect(y.inputs[1]).toBe(shared);
   });
 
-  test('does not look behind a replaced value', () => {
+  test('does not visit the inputs of a replaced value', () => {
     const seen: string[] = [];
     substitute([y], (value) => {
       seen.push(value.op.name);
@@ -157,7 +157,7 @@ describe('substitute()', () => {
     expect(seen.filter((name) => name === 'input')).toHaveLength(1);
   });
 
-  test('replaces a root itself, and a root given twice', () => {
+  test('replaces a root, also a repeated one', () => {
     expect(substitute([y, shared, y], (value) => (value === y ? x : undefined))).toEqual([
       x,
       shared,
@@ -168,8 +168,8 @@ describe('substitute()', () => {
   test('a chain of 100 000 ops does not exhaust the stack', () => {
     let chain: Value = x;
     for (let i = 0; i < 100_000; i++) chain = neg(chain);
-    const stand = input('z', ['M', 2]);
-    const [replaced] = substitute([chain], (value) => (value === x ? stand : undefined));
-    expect(topologicalOrder([replaced as Value])[0]).toBe(stand);
+    const replacement = input('z', ['M', 2]);
+    const [replaced] = substitute([chain], (value) => (value === x ? replacement : undefined));
+    expect(topologicalOrder([replaced as Value])[0]).toBe(replacement);
   });
 });

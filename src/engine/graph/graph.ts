@@ -1,16 +1,14 @@
 import { sameShape, symbolsOf } from './dim.ts';
 import { formatType, type Value } from './value.ts';
 
-/** A program: named inputs to named outputs. What no output needs is not part of it. */
+/** A computation from named inputs to named outputs. Values that no output needs are not part of it. */
 export interface Graph {
   readonly inputs: Readonly<Record<string, Value>>;
   readonly outputs: Readonly<Record<string, Value>>;
 }
 
-/**
- * Makes the graph that computes the outputs; its inputs are those which they reach. A symbol that
- * none of these has as an axis is bound by one of the `binders`, which then is an input too.
- */
+/** Builds the graph that computes the outputs; its inputs are those that the outputs need. A symbol
+ *  that is no axis of these is bound by one of the `binders`, which becomes an input too. */
 export function makeGraph(
   outputs: Readonly<Record<string, Value>>,
   binders: Readonly<Record<string, Value>> = {},
@@ -21,7 +19,7 @@ export function makeGraph(
     if (value.op.name !== 'input') continue;
     const name = inputName(value);
     if (inputs[name] !== undefined) {
-      throw new Error(`Cannot make a graph: two different inputs are named "${name}"`);
+      throw new Error(`Cannot build a graph: two different inputs are named "${name}"`);
     }
     inputs[name] = value;
   }
@@ -39,7 +37,7 @@ export function inputName(value: Value): string {
   return (value.attributes as { name: string }).name;
 }
 
-/** Every value that the roots need, each after its inputs. */
+/** All values that the roots need, each after its inputs. */
 export function topologicalOrder(roots: readonly Value[]): Value[] {
   const done = new Set<Value>();
   const stack: { value: Value; next: number }[] = roots
@@ -58,38 +56,36 @@ export function topologicalOrder(roots: readonly Value[]): Value[] {
   return [...done];
 }
 
-/**
- * The same values with some replaced: `replace` gives what stands in a value's stead, or undefined
- * to keep its op on the replaced inputs.
- */
+/** Rebuilds the roots with some values replaced: `replace` returns a replacement, or undefined to keep
+ *  the op with its replaced inputs. */
 export function substitute(
   roots: readonly Value[],
   replace: (value: Value) => Value | undefined,
 ): Value[] {
-  const made = new Map<Value, Value>();
+  const rebuilt = new Map<Value, Value>();
   const stack = [...roots];
   while (stack.length > 0) {
     const value = stack[stack.length - 1] as Value;
-    if (!made.has(value)) {
+    if (!rebuilt.has(value)) {
       const replacement = replace(value);
-      const pending = replacement ? [] : value.inputs.filter((input) => !made.has(input));
+      const pending = replacement ? [] : value.inputs.filter((input) => !rebuilt.has(input));
       if (pending.length > 0) {
         stack.push(...pending);
         continue;
       }
-      made.set(value, replacement ?? withInputs(value, made));
+      rebuilt.set(value, replacement ?? withInputs(value, rebuilt));
     }
     stack.pop();
   }
-  return roots.map((root) => made.get(root) as Value);
+  return roots.map((root) => rebuilt.get(root) as Value);
 }
 
-function withInputs(value: Value, made: ReadonlyMap<Value, Value>): Value {
-  const inputs = value.inputs.map((input) => made.get(input) as Value);
+function withInputs(value: Value, rebuilt: ReadonlyMap<Value, Value>): Value {
+  const inputs = value.inputs.map((input) => rebuilt.get(input) as Value);
   return inputs.every((input, i) => input === value.inputs[i]) ? value : { ...value, inputs };
 }
 
-/** Infers every type anew and compares: a pass that broke the graph is caught here. */
+/** Infers every type again and compares, which catches a pass that broke the graph. */
 export function check(graph: Graph): void {
   for (const value of topologicalOrder(Object.values(graph.outputs))) {
     const inferred = value.op.infer(value.inputs, value.attributes);

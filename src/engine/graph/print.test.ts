@@ -23,7 +23,7 @@ function printBody(...values: Value[]): string[] {
 }
 
 describe('print()', () => {
-  test('shows inputs, one op a line, outputs', () => {
+  test('prints inputs, one op per line, and outputs', () => {
     const y = matmul(x, input('w', [2, 4]), { transB: true });
     expect(print(makeGraph({ y, total: sum(y) }))).toBe(
       [
@@ -35,7 +35,7 @@ describe('print()', () => {
     );
   });
 
-  test('leaves out attributes that change nothing', () => {
+  test('omits attributes with their defaults', () => {
     const w = input('w', [4, 2]);
     expect(printBody(matmul(x, w), matmul(x, w, { alpha: 0.5 }))).toEqual([
       '%0 = matmul(x, w) : float32[M,2]',
@@ -43,7 +43,7 @@ describe('print()', () => {
     ]);
   });
 
-  test('shows sizes, axes, dtypes and numbers as they are written', () => {
+  test('prints sizes, axes, dtypes and numbers', () => {
     expect(
       printBody(
         reshape(x, ['2*M', 2]),
@@ -61,7 +61,7 @@ describe('print()', () => {
     ]);
   });
 
-  test('a scalar constant stands where it is used, another one has a line without its data', () => {
+  test('a scalar constant is printed inline, others on a line without data', () => {
     const table = constant(Float32Array.of(1, 2, 3, 4), { shape: [4] });
     expect(printBody(add(mul(x, 0.5), table))).toEqual([
       '%0 = mul(x, 0.5) : float32[M,4]',
@@ -76,7 +76,7 @@ describe('print()', () => {
     );
   });
 
-  test('values of a printed graph are found by their names', () => {
+  test('values of a printed graph have names', () => {
     const y = add(mul(x, x), 1);
     const names = nameValues(makeGraph({ y }));
     expect(names.get(y)).toBe('%1');
@@ -89,11 +89,11 @@ describe('print()', () => {
 describe('gradient graphs of an MLP with adapters', () => {
   const graphs = grad(makeLoraMlp(), { of: ['y'], wrt: LORA_MLP_WRT, save: 'matmul' });
 
-  test('the joint graph prints as it always did', async () => {
+  test('the joint graph is unchanged', async () => {
     await expect(`${print(graphs.joint)}\n`).toMatchFileSnapshot(`${FIXTURES}/lora-mlp-joint.txt`);
   });
 
-  test('the backward graph prints as it always did', async () => {
+  test('the backward graph is unchanged', async () => {
     await expect(`${print(graphs.backward)}\n`).toMatchFileSnapshot(
       `${FIXTURES}/lora-mlp-backward.txt`,
     );

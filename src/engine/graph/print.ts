@@ -2,7 +2,7 @@ import { type Graph, inputName, topologicalOrder } from './graph.ts';
 import { formatType, type Value } from './value.ts';
 
 /**
- * A graph as text, one op a line:
+ * Formats a graph as text, one op per line:
  *
  *     graph(x: float32[M,4], w: float32[2,4])
  *       %0 = matmul(x, w) {transB: true} : float32[M,2]
@@ -46,7 +46,7 @@ function formatCall(value: Value, nameOf: (value: Value) => string): string {
   return `${value.op.name}(${value.inputs.map(nameOf).join(', ')})${suffix}`;
 }
 
-/** As JSON without quotes; JSON itself has no infinity. */
+/** JSON without quotes; numbers are separate, because JSON has no infinity. */
 function formatAttribute(attribute: unknown): string {
   return typeof attribute === 'number'
     ? String(attribute)

@@ -30,7 +30,7 @@ test('a slice of gathered rows gathers only those', async () => {
   expect(await runGraph(graph, feeds)).toEqual(expected);
 });
 
-test('slices of columns and of other values stay as they are', () => {
+test('slices of columns and of other values are unchanged', () => {
   const graph = makeGraph({
     columns: slice(rows, { axis: 1, end: 1 }),
     fed: slice(x, { axis: 0, end: 1 }),
@@ -38,6 +38,6 @@ test('slices of columns and of other values stay as they are', () => {
   expect(opsOf(sliceGathers(graph))).toEqual(opsOf(graph));
 });
 
-test('the inputs stay the same, whether they are needed or not', () => {
+test('the inputs are unchanged, whether needed or not', () => {
   expect(Object.keys(sliceGathers(makeGraph({ head })).inputs)).toEqual(['x', 'index']);
 });

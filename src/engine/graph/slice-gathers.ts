@@ -3,16 +3,16 @@ import { gatherRows, gatherRowsOp, permuteRowsOp } from './ops/gather.ts';
 import { slice, sliceOp } from './ops/layout.ts';
 import type { Value } from './value.ts';
 
-/** The same graph where a slice of gathered rows gathers just those: x[index][a:b] = x[index[a:b]]. */
+/** Rewrites slices of gathered rows to gather only those rows: x[index][a:b] = x[index[a:b]]. */
 export function sliceGathers({ inputs, outputs }: Graph): Graph {
-  const made = new Map<Value, Value>();
+  const rebuilt = new Map<Value, Value>();
   for (const value of topologicalOrder(Object.values(outputs))) {
-    const operands = value.inputs.map((operand) => made.get(operand) as Value);
+    const operands = value.inputs.map((operand) => rebuilt.get(operand) as Value);
     const isSame = operands.every((operand, i) => operand === value.inputs[i]);
     const moved = isSame ? value : { ...value, inputs: operands };
-    made.set(value, gatherSlice(moved) ?? moved);
+    rebuilt.set(value, gatherSlice(moved) ?? moved);
   }
-  const named = Object.entries(outputs).map(([name, value]) => [name, made.get(value) as Value]);
+  const named = Object.entries(outputs).map(([name, value]) => [name, rebuilt.get(value) as Value]);
   return { inputs, outputs: Object.fromEntries(named) };
 }
 

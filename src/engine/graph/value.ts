@@ -1,9 +1,7 @@
 import { assertDim, type Dim, formatShape, type Shape } from './dim.ts';
 
-/**
- * What the graph computes with. `float16` and `bfloat16` are storage only, which `cast` reads;
- * `uint8` and `int8` are what `byteMatmul` multiplies.
- */
+/** The data types of a graph. `float16` and `bfloat16` are only for storage, which `cast` reads;
+ *  `uint8` and `int8` are only for `byteMatmul`. */
 export type DType = 'float32' | 'int32' | 'bool' | 'float16' | 'bfloat16' | 'uint8' | 'int8';
 
 export interface TensorType {
@@ -11,10 +9,10 @@ export interface TensorType {
   readonly shape: Shape;
 }
 
-/** Attributes are plain data, so that a graph can be printed, compared and hashed. */
+/** Attributes are plain data, so a graph can be printed, compared and hashed. */
 export type Attributes = Readonly<Record<string, unknown>>;
 
-/** One tensor of the graph: the output of `op` applied to `inputs`. Never changed after it is made. */
+/** A tensor of the graph: the output of `op` applied to `inputs`. Immutable. */
 export interface Value extends TensorType {
   readonly op: Op;
   readonly inputs: readonly Value[];
@@ -31,10 +29,10 @@ export interface Node<I extends readonly Value[], A extends Attributes> {
 /**
  * An operation: its name, its type rule and its gradient rule.
  *
- * `vjp` gives the cotangent of each input from the output's cotangent `dy` (null: none flows there).
- * An op without it stops gradients: its output is integer, boolean or piecewise constant, or it
- * serves decoding alone.
- * A cotangent may still have the broadcast shape: `grad` sums it down to the input's.
+ * `vjp` returns the cotangent of each input from the output's cotangent `dy` (null: no gradient).
+ * An op without it stops gradients: its output is integer, boolean or piecewise constant, or the op
+ * is only for decoding.
+ * A cotangent may have the broadcast shape: `grad` sums it down to the input's shape.
  */
 export interface Op<
   I extends readonly Value[] = readonly Value[],
@@ -62,7 +60,7 @@ export function apply<I extends readonly Value[], A extends Attributes>(
   return { op, inputs, attributes, dtype, shape };
 }
 
-/** A refusal by an op: names the op, the rule, and the types it was given. */
+/** An error that names the op, the rule and the types of its inputs. */
 export function typeError(op: string, rule: string, inputs: readonly TensorType[]): TypeError {
   return new TypeError(`Cannot apply ${op}: ${rule}, got ${inputs.map(formatType).join(' and ')}`);
 }
@@ -71,14 +69,14 @@ export function formatType({ dtype, shape }: TensorType): string {
   return `${dtype}${formatShape(shape)}`;
 }
 
-/** Refuses inputs that are not of the dtype the op computes with. */
+/** Throws unless all inputs have the dtype. */
 export function expectDType(op: string, dtype: DType, inputs: readonly Value[]): void {
   if (inputs.some((input) => input.dtype !== dtype)) {
     throw typeError(op, `inputs must be ${dtype}`, inputs);
   }
 }
 
-/** Counts a negative axis from the end; refuses one outside the rank. */
+/** Converts a negative axis, which counts from the end; throws for an axis outside the rank. */
 export function normalizeAxis(op: string, axis: number, rank: number): number {
   const normal = axis < 0 ? axis + rank : axis;
   if (!Number.isInteger(axis) || normal < 0 || normal >= rank) {
@@ -89,7 +87,7 @@ export function normalizeAxis(op: string, axis: number, rank: number): number {
   return normal;
 }
 
-/** The common shape under NumPy's broadcasting rule: of the inputs, or of some of their axes. */
+/** The broadcast shape of the inputs, or of some of their axes, as in NumPy. */
 export function broadcastShapes(
   op: string,
   inputs: readonly Value[],

@@ -58,7 +58,7 @@ describe('models over 2 GB', () => {
     expect(listOf(outputs, 'product')).toEqual([10, 200]);
   }, 60_000);
 
-  test('constants in memory of 2.4 GB in all are read to their last row', async () => {
+  test('constants in memory of 2.4 GB in total are read to their last row', async () => {
     const count = 200_000;
     const tables = [1, 2, 3].map((number) => {
       const data = new Float32Array(count * 1000);

@@ -27,7 +27,7 @@ const floats = (values: readonly number[], shape: readonly number[]) =>
   tensor(Float32Array.from(values), shape);
 
 describe('constants in memory', () => {
-  test('of 1024 bytes stand in the model, larger ones outside it', () => {
+  test('of 1024 bytes are in the model, larger ones outside', () => {
     const small = countFrom(0, 256);
     const large = countFrom(0, 257);
     const { bytes, externalData } = lower(
@@ -147,7 +147,7 @@ describe('constants in a safetensors file', () => {
     expect(listOf(outputs, 'y')).toEqual([1, 2, 3, 4]);
   });
 
-  test('are found through the links of the Hugging Face cache', async () => {
+  test('are found through links of the Hugging Face cache', async () => {
     const cache = makeTempFolder();
     mkdirSync(join(cache, 'blobs'));
     mkdirSync(join(cache, 'snapshots', 'x'), { recursive: true });
@@ -160,7 +160,7 @@ describe('constants in a safetensors file', () => {
     expect(listOf(outputs, 'sum')).toEqual([11, 22, 33, 44]);
   });
 
-  test('may lie in several files of a folder', async () => {
+  test('may be in several files of a folder', async () => {
     const folder = makeTempFolder();
     const first = writePair(join(folder, 'model-00001-of-00002.safetensors'));
     const second = writePair(join(folder, 'model-00002-of-00002.safetensors'));
@@ -168,7 +168,7 @@ describe('constants in a safetensors file', () => {
     expect(listOf(outputs, 'sum')).toEqual([11, 22, 33, 44]);
   });
 
-  test('may stand beside large constants in memory', async () => {
+  test('can be combined with large constants in memory', async () => {
     const { a } = writePair(join(makeTempFolder(), 'model.safetensors'));
     const table = constant(countFrom(0, 1000), { shape: [500, 2] });
     const outputs = await runValues(
@@ -178,19 +178,19 @@ describe('constants in a safetensors file', () => {
     expect(listOf(outputs, 'y')).toEqual([998 + 3 * 999, 2 * 998 + 4 * 999, 2 + 9, 4 + 12]);
   });
 
-  test('in two folders are refused', () => {
+  test('in two folders are rejected', () => {
     const folders = [makeTempFolder(), makeTempFolder()] as const;
     const [first, second] = folders.map((folder) => writePair(join(folder, 'w.safetensors')));
     const y = add(square((first as { a: FileSlice }).a), square((second as { a: FileSlice }).a));
     const [one, other] = folders.map((folder) => realpathSync(folder));
     expect(() => lower(makeGraph({ y }))).toThrow(
       new Error(
-        `Cannot lower the graph: constants must lie in files of one folder, got ${one} and ${other}`,
+        `Cannot lower the graph: constants must be in files of one folder, got ${one} and ${other}`,
       ),
     );
   });
 
-  test('in a file that is missing are refused', () => {
+  test('in a missing file are rejected', () => {
     const file = join(makeTempFolder(), 'missing.safetensors');
     expect(() => lower(makeGraph({ y: square({ file, offset: 0, length: 16 }) }))).toThrow(
       `ENOENT: no such file or directory, lstat '${file}'`,

@@ -54,7 +54,7 @@ describe('the model of a graph', () => {
     ]);
   });
 
-  test('has attributes of the kinds that ONNX declares', () => {
+  test('has attributes of the types that ONNX declares', () => {
     const [product, sizeOfB, sizeOfT, , , reshaped] = model.nodes;
     expect(product?.attributes).toEqual({
       transA: { int: 0 },
@@ -82,7 +82,7 @@ describe('the model of a graph', () => {
     expect(model.initializers).toHaveLength(2);
   });
 
-  test('names nodes after the values which they compute', () => {
+  test('names nodes after the values that they compute', () => {
     const { nodes } = lower(makeGraph({ y: neg(add(x, 1)) }));
     const names = decode(makeGraph({ y: neg(add(x, 1)) })).nodes.map(({ name }) => name);
     expect(names).toEqual(['%0 add', '%1 neg']);
@@ -94,7 +94,7 @@ describe('the model of a graph', () => {
     expect(nodes.map(({ inputs }) => inputs[2])).toEqual(['']);
   });
 
-  test('reads the output that is meant of a node with several', () => {
+  test('uses the right output of a node with several', () => {
     const { nodes } = decode(makeGraph({ y: topKIndices(x, 2) }));
     const topK = nodes.find(({ opType }) => opType === 'TopK');
     const read = nodes.flatMap(({ inputs }) => inputs);
@@ -164,7 +164,7 @@ describe('sizes known only at run time', () => {
     await compiled.dispose();
   });
 
-  test('reshape of P+T rows takes the sum of two inputs’ sizes', async () => {
+  test('reshape to P+T rows uses the sum of two inputs’ sizes', async () => {
     const both = concat([input('past', ['P', 2]), input('now', ['T', 2])], 0);
     const outputs = await runValues(
       { both, flat: reshape(both, ['2*P+2*T']) },
@@ -174,7 +174,7 @@ describe('sizes known only at run time', () => {
     expect(outputs.flat).toEqual(upTo(6));
   });
 
-  test('slice takes symbolic bounds, and bounds with a negative term', async () => {
+  test('slice accepts symbolic bounds, also with a negative term', async () => {
     const both = concat([input('past', ['P']), input('now', ['T'])], 0);
     const outputs = await runValues(
       {
@@ -187,7 +187,7 @@ describe('sizes known only at run time', () => {
     expect(outputs.butLast).toEqual(floats([1, 2, 3, 4], [4]));
   });
 
-  test('pad takes symbolic amounts', async () => {
+  test('pad accepts symbolic amounts', async () => {
     const x = input('x', ['T', 1]);
     const outputs = await runValues(
       { y: pad(x, { axis: 0, before: 'P', after: 1 }), past: input('past', ['P']) },
@@ -196,7 +196,7 @@ describe('sizes known only at run time', () => {
     expect(outputs.y).toEqual(floats([0, 0, 0, 7, 8, 0], [6, 1]));
   });
 
-  test('broadcastTo takes a size that only another input has', async () => {
+  test('broadcastTo accepts a size that only another input has', async () => {
     const x = input('x', [1, 'T']);
     const outputs = await runValues(
       { y: broadcastTo(x, ['B', 'T']), other: input('other', ['B']) },
@@ -236,11 +236,11 @@ describe('sizes known only at run time', () => {
     expect(outputs.count).toEqual(floats([0], []));
   });
 
-  test('a size that no input has is refused', () => {
+  test('a size that no input has is rejected', () => {
     const x = input('x', ['B*T']);
     expect(() => lower(makeGraph({ y: reshape(x, ['B', 'T']) }))).toThrow(
       new Error(
-        'Cannot lower the graph: no input has an axis of size B, so it is not known at run time',
+        'Cannot lower the graph: no input has an axis of size B, so it is unknown at run time',
       ),
     );
   });
@@ -260,7 +260,7 @@ describe('outputs', () => {
     expect(await runValues({ x }, feeds)).toEqual({ x: floats([1, 2], [2]) });
   });
 
-  test('may have the name of an input that they are not', async () => {
+  test('may share the name of a different input', async () => {
     const z = input('z', ['M']);
     const outputs = await runValues(
       { x: neg(z), z: add(x, z) },
@@ -269,7 +269,7 @@ describe('outputs', () => {
     expect(outputs).toEqual({ x: floats([-5, -6], [2]), z: floats([6, 8], [2]) });
   });
 
-  test('may be one value under two names, which is computed once', async () => {
+  test('may be one value with two names, which is computed once', async () => {
     const y = neg(x);
     const outputs = await runValues({ first: y, second: y }, feeds);
     expect(outputs).toEqual({ first: floats([-1, -2], [2]), second: floats([-1, -2], [2]) });
@@ -303,7 +303,7 @@ describe('outputs', () => {
     });
   });
 
-  test('come in the order of the graph', async () => {
+  test('are in the order of the graph', async () => {
     const outputs = await runValues({ b: neg(x), a: x, c: constant(1) }, feeds);
     expect(Object.keys(outputs)).toEqual(['b', 'a', 'c']);
   });

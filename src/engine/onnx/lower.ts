@@ -11,22 +11,22 @@ import { type LoweredOp, rules } from './rules.ts';
 export interface LoweredGraph {
   /** The serialised ModelProto, without the data below. */
   readonly bytes: Uint8Array;
-  /** Constants in memory that are too large to stand in the model, by the location it names. */
+  /** Constants in memory that are too large for the model, by their location in it. */
   readonly externalData: ReadonlyMap<string, Uint8Array>;
-  /** The folder of the files that hold constants, if there are such. */
+  /** The folder of the files with constants, if there are any. */
   readonly externalFolder: string | undefined;
-  /** What each node computes: node names start with these. */
+  /** What each node computes; node names start with these keys. */
   readonly nodes: ReadonlyMap<string, NodeSummary>;
 }
 
-/** An op and the types it is applied to, without the graph behind them. */
+/** An op and its types, without references to the graph. */
 interface NodeSummary {
   readonly op: string;
   readonly inputs: readonly TensorType[];
   readonly output: TensorType;
 }
 
-/** Larger constants stand outside the model: protocol buffers end at 2 GB. */
+/** Larger constants are stored outside the model, because protocol buffers are limited to 2 GB. */
 const INLINE_BYTES = 1024;
 
 /** Writes a graph as an ONNX model. */
@@ -44,7 +44,7 @@ export function lower(graph: Graph): LoweredGraph {
     else if (value.op.name === 'constant') tensors.set(value, constants.add(value));
     else tensors.set(value, lowerValue(context, { name, value, tensors }));
   }
-  constants.settle();
+  constants.resolveExternalData();
   const model: OnnxModel = {
     name: 'proximal',
     nodes: nameOutputs(graph, context.nodes, tensors),
@@ -56,7 +56,7 @@ export function lower(graph: Graph): LoweredGraph {
   return { bytes: encodeModel(model), externalData, externalFolder, nodes };
 }
 
-/** Gives the tensors that the graph returns their outputs' names; copies what is fed, constant or returned twice. */
+/** Renames the returned tensors to their outputs' names; inputs, constants and repeated outputs are copied. */
 function nameOutputs(
   graph: Graph,
   nodes: readonly OnnxNode[],
@@ -113,7 +113,7 @@ function valueInfos(values: Graph['inputs'], rename: (name: string) => string) {
   }));
 }
 
-/** Turns constants into initialisers: inline, in memory beside the model, or in a file. */
+/** Turns constants into initialisers: inline, in separate memory, or in a file. */
 class ConstantStore {
   tensors: OnnxTensor[] = [];
   readonly externalData = new Map<string, Uint8Array>();
@@ -126,8 +126,9 @@ class ConstantStore {
     return name;
   }
 
-  /** ONNX Runtime reads memory or files, not both: beside files, constants in memory go into the model. */
-  settle(): void {
+  /** ONNX Runtime reads external data from memory or from files, not both: with files, constants in
+   *  memory go into the model. */
+  resolveExternalData(): void {
     if (this.externalFolder === undefined) return;
     this.tensors = this.tensors.map((tensor) => {
       const data = this.externalData.get(tensor.name) ?? tensor.data;
@@ -144,13 +145,13 @@ class ConstantStore {
     return { location: name, offset: 0, length: bytes.byteLength };
   }
 
-  /** ONNX Runtime reads files of one folder only and refuses links that leave it, so links are resolved. */
+  /** ONNX Runtime reads files of one folder only and rejects links that leave it, so links are resolved. */
   private placeInFile({ file, offset, length }: FileSlice): OnnxTensor['data'] {
     const path = realpathSync(file);
     this.externalFolder ??= dirname(path);
     if (dirname(path) !== this.externalFolder) {
       throw new Error(
-        `Cannot lower the graph: constants must lie in files of one folder, got ${this.externalFolder} and ${dirname(path)}`,
+        `Cannot lower the graph: constants must be in files of one folder, got ${this.externalFolder} and ${dirname(path)}`,
       );
     }
     return { location: basename(path), offset, length };

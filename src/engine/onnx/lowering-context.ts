@@ -6,7 +6,7 @@ import type { OnnxAttribute, OnnxNode, OnnxTensor } from './model-proto.ts';
 interface NodeOptions {
   readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
   readonly domain?: string;
-  /** Which of the node's outputs is meant, for nodes that have several. */
+  /** The index of the output to use, for nodes with several. */
   readonly output?: number;
 }
 
@@ -32,7 +32,7 @@ export class LoweringContext {
     this.graph = graph;
   }
 
-  /** Names the nodes that follow after the value which they compute: errors lead back to it. */
+  /** Names the next nodes after the value that they compute, so errors can refer to it. */
   begin(valueName: string, value: Value): void {
     this.current = `${valueName} ${value.op.name}`;
     this.parts = 0;
@@ -44,7 +44,7 @@ export class LoweringContext {
     const name = part === 0 ? this.current : `${this.current} .${part}`;
     const index = options.output ?? 0;
     const outputs = Array.from({ length: index + 1 }, (_, i) =>
-      // ONNX Runtime wants a name for an output that no one reads, unless it is optional.
+      // ONNX Runtime requires a name for an unused output, unless it is optional.
       i === index ? name : `${name} unused ${i}`,
     );
     this.nodes.push({
@@ -64,7 +64,7 @@ export class LoweringContext {
     );
   }
 
-  /** An int64 vector of sizes; symbolic ones are read off the inputs' shapes at run time. */
+  /** An int64 vector of sizes; symbolic ones are read from the inputs' shapes at run time. */
   sizes(dims: readonly Dim[]): string {
     if (dims.every((dim) => typeof dim === 'number')) return this.integers(dims);
     return this.shared(`sizes ${dims}`, (name) => {
@@ -121,7 +121,7 @@ export class LoweringContext {
       }
     }
     throw new Error(
-      `Cannot lower the graph: no input has an axis of size ${symbol}, so it is not known at run time`,
+      `Cannot lower the graph: no input has an axis of size ${symbol}, so it is unknown at run time`,
     );
   }
 

@@ -6,7 +6,7 @@ const empty: OnnxModel = { name: 'g', nodes: [], inputs: [], outputs: [], initia
 const encode = (parts: Partial<OnnxModel>) => decodeModel(encodeModel({ ...empty, ...parts }));
 
 describe('encodeModel()', () => {
-  test('names versions and operator sets', () => {
+  test('writes versions and operator sets', () => {
     const { irVersion, producer, name, opsets } = encode({});
     expect({ irVersion, producer, name, opsets }).toEqual({
       irVersion: 10,
@@ -84,7 +84,7 @@ describe('encodeModel()', () => {
     expect(initializers).toEqual([{ name: 'w', dataType: 1, dims: [2, 1], raw: data }]);
   });
 
-  test('writes where a tensor outside the model lies, past 4 GB too', () => {
+  test('writes the location of an external tensor, also above 4 GB', () => {
     const data = { location: 'model.safetensors', offset: 5_000_000_123, length: 8 };
     const { initializers } = encode({
       initializers: [{ name: 'w', dtype: 'float16', dims: [4], data }],

@@ -26,7 +26,7 @@ export interface OnnxNode {
   readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
 }
 
-/** Bytes that stand outside the model file: `offset` and `length` in the file `location`. */
+/** Bytes outside the model: `offset` and `length` in `location`. */
 interface ExternalLocation {
   readonly location: string;
   readonly offset: number;

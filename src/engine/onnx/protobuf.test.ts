@@ -8,7 +8,7 @@ const hex = (writer: ProtoWriter) => Buffer.from(writer.finish()).toString('hex'
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const fieldNumber = fc.integer({ min: 1, max: 1000 });
 
-describe('bytes given in the documentation of protocol buffers', () => {
+describe('bytes from the documentation of protocol buffers', () => {
   test('150 in field 1 is 08 96 01', () => {
     expect(hex(new ProtoWriter().int(1, 150))).toBe('089601');
   });
@@ -17,7 +17,7 @@ describe('bytes given in the documentation of protocol buffers', () => {
     expect(hex(new ProtoWriter().string(2, 'testing'))).toBe('120774657374696e67');
   });
 
-  test('a message in field 3 stands with its length', () => {
+  test('a message in field 3 is prefixed with its length', () => {
     expect(hex(new ProtoWriter().message(3, new ProtoWriter().int(1, 150)))).toBe('1a03089601');
   });
 
@@ -46,7 +46,7 @@ describe('ProtoWriter', () => {
     expect(BigInt.asIntN(64, got as bigint)).toBe(expected);
   });
 
-  test('int() reads back for any int64 and field', () => {
+  test('int() can be decoded for any int64 and field', () => {
     fc.assert(
       fc.property(fieldNumber, int64, (field, value) => {
         const decoded = decodeWire(new ProtoWriter().int(field, value).finish());
@@ -70,7 +70,7 @@ describe('ProtoWriter', () => {
     ]);
   });
 
-  test('packedInts() reads back for any int64s', () => {
+  test('packedInts() can be decoded for any int64s', () => {
     fc.assert(
       fc.property(fc.array(int64), (values) => {
         const [packed] = decodeWire(new ProtoWriter().packedInts(8, values).finish()).get(8) ?? [];
@@ -92,7 +92,7 @@ describe('ProtoWriter', () => {
     ]);
   });
 
-  test('bytes() writes a view, not the buffer below it', () => {
+  test('bytes() writes a view, not its whole buffer', () => {
     const view = Uint8Array.of(9, 1, 2, 9).subarray(1, 3);
     expect(hex(new ProtoWriter().bytes(1, view))).toBe('0a020102');
   });

@@ -3,7 +3,7 @@ export class ProtoWriter {
   private readonly chunks: Uint8Array[] = [];
   private size = 0;
 
-  /** `int32`, `int64`, `bool` and enum fields. Negative numbers take ten bytes, as the format demands. */
+  /** `int32`, `int64`, `bool` and enum fields. Negative numbers take ten bytes, as the format requires. */
   int(field: number, value: number | bigint): this {
     this.varint((field << 3) | 0);
     return this.varint(value);

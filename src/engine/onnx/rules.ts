@@ -27,7 +27,7 @@ const direct =
   ({ context, inputs }) =>
     context.node(opType, inputs);
 
-/** How each op is written in ONNX: returns the name of the tensor that holds its value. */
+/** The lowering of each op to ONNX: returns the name of the tensor with its value. */
 export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
   add: direct('Add'),
   sub: direct('Sub'),

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { AdamW } from './adamw.ts';
-import { clipGradNorm } from './gradients.ts';
-import type { NamedArrays } from './named-arrays.ts';
+import { clipGradNorm, type NamedArrays } from './gradients.ts';
 
 type Lists = Record<string, number[]>;
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AdamW } from './adamw.ts';
-import type { NamedArrays } from './named-arrays.ts';
+import type { NamedArrays } from './gradients.ts';
 
 type Lists = Record<string, number[]>;
 
@@ -14,7 +14,7 @@ function pick(arrays: NamedArrays, names: readonly string[]): NamedArrays {
   return Object.fromEntries(names.map((name) => [name, arrays[name] as Float32Array]));
 }
 
-/** Two parameters, ready to be stepped; the same ones at each call. */
+/** Two parameters with an optimiser; the same in each call. */
 function makeSmall() {
   const parameters = toArrays({ 'q.lora_A': [1, -2, 3], head: [0.5] });
   return {
@@ -27,7 +27,7 @@ const smallGradients = (k: number) =>
   toArrays({ 'q.lora_A': [Math.sin(k), 1e-8 * k, 0], head: [Math.cos(k) * 10] });
 
 describe('AdamW.step()', () => {
-  test('step() gives the hand-worked numbers', () => {
+  test('step() returns the hand-worked numbers', () => {
     const w = Float32Array.of(1);
     const optimizer = new AdamW([{ parameters: { w }, learningRate: 0.1, weightDecay: 0.1 }], {
       eps: 0.5,
@@ -39,7 +39,7 @@ describe('AdamW.step()', () => {
     expect(tensors['exp_avg_sq.w']?.[0]).toBeCloseTo(0.00025, 10);
   });
 
-  test('step() decays only the groups that ask for it, each at its own rate', () => {
+  test('step() decays only groups with weight decay, each at its own rate', () => {
     const [decayed, plain, fast] = [Float32Array.of(2), Float32Array.of(2), Float32Array.of(2)];
     const optimizer = new AdamW([
       { parameters: { decayed }, learningRate: 0.1, weightDecay: 0.5 },
@@ -68,7 +68,7 @@ describe('AdamW.step()', () => {
     expect(moves({ learningRate: 0.1, learningRateFactor: 0 })).toEqual([0, 0]);
   });
 
-  test('step() writes into the buffers it was given and leaves gradients as they are', () => {
+  test('step() updates the given buffers and does not change gradients', () => {
     const buffer = new Float32Array(4).fill(1);
     const w = buffer.subarray(1, 3);
     const g = Float32Array.of(1, -1);
@@ -77,7 +77,7 @@ describe('AdamW.step()', () => {
     expect([...g]).toEqual([1, -1]);
   });
 
-  test('step() gives the same bits whatever the order and grouping of parameters', () => {
+  test('step() gives the same bits for any order and grouping of parameters', () => {
     const value = fc.float({ min: -100, max: 100, noNaN: true });
     const entry = fc.tuple(value, value, value);
     fc.assert(
@@ -105,9 +105,9 @@ describe('AdamW.step()', () => {
 
   test.each([
     [{ 'q.lora_A': [1, 2], head: [1] }, 'gradient "q.lora_A" must have 3 elements, got 2'],
-    [{ head: [1] }, 'gradient "q.lora_A" must be given, got none'],
+    [{ head: [1] }, 'gradient "q.lora_A" must be present, got none'],
     [{ 'q.lora_A': [1, 2, 3], head: [1], toString: [1] }, 'gradient "toString" must belong to a'],
-  ])('step() refuses gradients that do not fit and changes nothing: %j', (lists, message) => {
+  ])('step() rejects gradients that do not match and changes nothing: %j', (lists, message) => {
     const { parameters, optimizer } = makeSmall();
     expect(() => optimizer.step(toArrays(lists as unknown as Lists))).toThrow(
       `Cannot step AdamW: ${message}`,
@@ -116,7 +116,7 @@ describe('AdamW.step()', () => {
     expect(optimizer.stepCount).toBe(0);
   });
 
-  test('step() refuses a learning rate that is not a number', () => {
+  test('step() rejects a learning rate that is not a number', () => {
     const { optimizer } = makeSmall();
     expect(() => optimizer.step(smallGradients(1), { learningRateFactor: Number.NaN })).toThrow(
       'Cannot step AdamW: the learning rate must be finite and at least 0, got NaN',
@@ -128,27 +128,27 @@ describe('AdamW.step()', () => {
 describe('new AdamW()', () => {
   const group = { parameters: { w: new Float32Array(1) }, learningRate: 0.1 };
 
-  test('new AdamW() refuses settings out of range', () => {
+  test('new AdamW() rejects settings out of range', () => {
     expect(() => new AdamW([group], { betas: [0.9, 1] })).toThrow(
-      'Cannot make AdamW: betas must lie in [0, 1), got 1',
+      'Cannot create AdamW: betas must be in [0, 1), got 1',
     );
     expect(() => new AdamW([group], { eps: -1 })).toThrow(
-      'Cannot make AdamW: eps must be finite and at least 0, got -1',
+      'Cannot create AdamW: eps must be finite and at least 0, got -1',
     );
     expect(() => new AdamW([{ ...group, weightDecay: Infinity }])).toThrow(
-      'Cannot make AdamW: weightDecay must be finite and at least 0, got Infinity',
+      'Cannot create AdamW: weightDecay must be finite and at least 0, got Infinity',
     );
   });
 
-  test('new AdamW() refuses a parameter in two groups', () => {
+  test('new AdamW() rejects a parameter in two groups', () => {
     expect(() => new AdamW([group, group])).toThrow(
-      'Cannot make AdamW: parameter "w" must be in one group, got two',
+      'Cannot create AdamW: parameter "w" must be in one group, got two',
     );
   });
 });
 
 describe('AdamW.restore()', () => {
-  test('restore() continues bit for bit as if never stopped', () => {
+  test('restore() continues bit for bit like an uninterrupted run', () => {
     const whole = makeSmall();
     for (let k = 0; k < 20; k++) whole.optimizer.step(smallGradients(k));
 
@@ -167,7 +167,7 @@ describe('AdamW.restore()', () => {
     expect(second.optimizer.state()).toEqual(whole.optimizer.state());
   });
 
-  test('state() names the moments as torch does', () => {
+  test('state() names the moments like torch', () => {
     expect(Object.keys(makeSmall().optimizer.state().tensors)).toEqual([
       'exp_avg.q.lora_A',
       'exp_avg.head',
@@ -176,16 +176,18 @@ describe('AdamW.restore()', () => {
     ]);
   });
 
-  test('restore() refuses a state that does not fit, by name, and changes nothing', () => {
+  test('restore() rejects a state that does not match, names the problem and changes nothing', () => {
     const { optimizer } = makeSmall();
     optimizer.step(smallGradients(1));
     const { step, tensors } = optimizer.state();
     const { 'exp_avg.head': _, ...missing } = tensors;
     const restoring = (arrays: NamedArrays) => () =>
       optimizer.restore({ step: 5, tensors: arrays });
-    expect(restoring(missing)).toThrow('Cannot restore AdamW: moment "exp_avg.head" must be given');
+    expect(restoring(missing)).toThrow(
+      'Cannot restore AdamW: moment "exp_avg.head" must be present',
+    );
     expect(restoring({ ...tensors, 'exp_avg.k': new Float32Array(1) })).toThrow(
-      'Cannot restore AdamW: moment "exp_avg.k" must belong to a parameter, got none of that name',
+      'Cannot restore AdamW: moment "exp_avg.k" must belong to a parameter, got no such parameter',
     );
     expect(restoring({ ...tensors, 'exp_avg_sq.q.lora_A': new Float32Array(4) })).toThrow(
       'Cannot restore AdamW: moment "exp_avg_sq.q.lora_A" must have 3 elements, got 4',

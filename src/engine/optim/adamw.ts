@@ -1,25 +1,25 @@
-import { expectArrays, type NamedArrays } from './named-arrays.ts';
+import { expectArrays, type NamedArrays } from './gradients.ts';
 
 /** Parameters that share a learning rate and a weight decay. */
 export interface ParameterGroup {
-  /** Updated in place, so that feeds which wrap these arrays see each step. */
+  /** Updated in place, so feeds that wrap these arrays see each step. */
   readonly parameters: NamedArrays;
   readonly learningRate: number;
-  /** 0 by default, as heads and norms want it. */
+  /** 0 by default, as usual for heads and norms. */
   readonly weightDecay?: number;
 }
 
 export interface AdamWOptions {
-  /** Decay of the first and of the second moment; (0.9, 0.999) by default. */
+  /** Decay rates of the first and second moment; (0.9, 0.999) by default. */
   readonly betas?: readonly [number, number];
   /** 1e-8 by default; PPO uses 1e-5. */
   readonly eps?: number;
 }
 
 export interface StepOptions {
-  /** Replaces the rate of every group in this step. */
+  /** Overrides the learning rate of every group in this step. */
   readonly learningRate?: number;
-  /** Multiplies the rate of every group in this step: what a schedule gives. */
+  /** Multiplies the learning rate of every group in this step; usually from a schedule. */
   readonly learningRateFactor?: number;
 }
 
@@ -29,7 +29,7 @@ export interface AdamWState {
   readonly tensors: NamedArrays;
 }
 
-/** Adam with decoupled weight decay (arXiv:1711.05101), as torch.optim.AdamW computes it. */
+/** Adam with decoupled weight decay (arXiv:1711.05101), equal to torch.optim.AdamW. */
 export class AdamW {
   private readonly groups: readonly ParameterGroup[];
   private readonly betas: readonly [number, number];
@@ -42,13 +42,13 @@ export class AdamW {
     const { betas = [0.9, 0.999], eps = 1e-8 } = options;
     for (const beta of betas) {
       if (!(beta >= 0 && beta < 1)) {
-        throw new RangeError(`Cannot make AdamW: betas must lie in [0, 1), got ${beta}`);
+        throw new RangeError(`Cannot create AdamW: betas must be in [0, 1), got ${beta}`);
       }
     }
-    expectNonNegative(eps, 'make AdamW: eps');
+    expectNonNegative(eps, 'create AdamW: eps');
     for (const { learningRate, weightDecay = 0 } of groups) {
-      expectNonNegative(learningRate, 'make AdamW: learningRate');
-      expectNonNegative(weightDecay, 'make AdamW: weightDecay');
+      expectNonNegative(learningRate, 'create AdamW: learningRate');
+      expectNonNegative(weightDecay, 'create AdamW: weightDecay');
     }
     this.groups = groups;
     this.betas = betas;
@@ -57,14 +57,14 @@ export class AdamW {
     this.moments = makeMoments(this.parameters);
   }
 
-  /** How many steps were made: what a schedule takes. */
+  /** Number of completed steps, the argument of a schedule. */
   get stepCount(): number {
     return this.t;
   }
 
-  /** Updates every parameter by its gradient; a call that throws has changed nothing. */
+  /** Updates every parameter by its gradient; a call that throws changes nothing. */
   step(gradients: NamedArrays, options: StepOptions = {}): void {
-    const remedy = 'pass one gradient for each parameter';
+    const remedy = 'pass one gradient per parameter';
     const like = this.parameters;
     expectArrays(gradients, { action: 'step AdamW', noun: 'gradient', like, remedy });
     const { learningRate, learningRateFactor = 1 } = options;
@@ -84,13 +84,13 @@ export class AdamW {
     });
   }
 
-  /** A copy of the step count and the moments, to be saved beside the parameters. */
+  /** A copy of the step count and the moments, to save with the parameters. */
   state(): AdamWState {
     const tensors = Object.entries(this.moments).map(([name, moment]) => [name, moment.slice()]);
     return { step: this.t, tensors: Object.fromEntries(tensors) };
   }
 
-  /** Takes over a saved state; steps go on bit for bit as if they had never stopped. */
+  /** Restores a saved state; the next steps equal those of an uninterrupted run bit for bit. */
   restore({ step, tensors }: AdamWState): void {
     if (!Number.isSafeInteger(step) || step < 0) {
       throw new RangeError(`Cannot restore AdamW: step must be a whole number ≥ 0, got ${step}`);
@@ -112,7 +112,7 @@ interface UpdateArrays {
 
 type UpdateScalars = Readonly<Record<'η' | 'λ' | 'β1' | 'β2' | 'ε' | 't', number>>;
 
-/** Step t of one parameter, where η is the learning rate and λ the weight decay.
+/** Step t of one parameter with learning rate η and weight decay λ.
  *  m ← m + (1−β1)(g − m);  v ← β2·v + (1−β2)g²
  *  m̂ = m/(1−β1^t);  v̂ = v/(1−β2^t)
  *  θ ← (1−ηλ)θ − η·m̂/(√v̂ + ε)
@@ -121,7 +121,7 @@ type UpdateScalars = Readonly<Record<'η' | 'λ' | 'β1' | 'β2' | 'ε' | 't', n
 function update({ θ, g, m, v }: UpdateArrays, { η, λ, β1, β2, ε, t }: UpdateScalars): void {
   const rate = η / (1 - β1 ** t);
   const root = 1 / Math.sqrt(1 - β2 ** t);
-  // torch rounds these to float32; exact ones lead 2e-6 away from it in 100 steps.
+  // torch rounds these to float32; exact values differ from it by 2e-6 after 100 steps.
   const keep = Math.fround(1 - η * λ);
   const new1 = Math.fround(1 - β1);
   const old2 = Math.fround(β2);
@@ -142,7 +142,9 @@ function mergeParameters(groups: readonly ParameterGroup[]): NamedArrays {
   const names = new Set<string>();
   for (const [name] of entries) {
     if (names.has(name)) {
-      throw new RangeError(`Cannot make AdamW: parameter "${name}" must be in one group, got two`);
+      throw new RangeError(
+        `Cannot create AdamW: parameter "${name}" must be in one group, got two`,
+      );
     }
     names.add(name);
   }

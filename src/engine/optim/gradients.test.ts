@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clipGradNorm, GradientAccumulator, globalNorm } from './gradients.ts';
-import type { NamedArrays } from './named-arrays.ts';
+import { clipGradNorm, GradientAccumulator, globalNorm, type NamedArrays } from './gradients.ts';
 
 const finite = fc.float32Array({
   noNaN: true,
@@ -14,7 +13,7 @@ const gradientsOf = (arrays: Float32Array[]): NamedArrays =>
 const finiteGradients = fc.array(finite, { minLength: 1, maxLength: 4 }).map(gradientsOf);
 
 describe('globalNorm()', () => {
-  test('globalNorm() gives the hand-worked number', () => {
+  test('globalNorm() returns the hand-worked number', () => {
     expect(globalNorm({ a: Float32Array.of(3), b: Float32Array.of(0, 4) })).toBe(5);
     expect(globalNorm({})).toBe(0);
   });
@@ -36,7 +35,7 @@ describe('globalNorm()', () => {
 });
 
 describe('clipGradNorm()', () => {
-  test('clipGradNorm() gives the hand-worked numbers', () => {
+  test('clipGradNorm() returns the hand-worked numbers', () => {
     const gradients = { a: Float32Array.of(3), b: Float32Array.of(0, 4) };
     expect(clipGradNorm(gradients, 1)).toBe(5);
     expect(gradients.a[0]).toBeCloseTo(0.6, 6);
@@ -50,7 +49,7 @@ describe('clipGradNorm()', () => {
     expect(gradients.a[0]).toBeCloseTo(0.5e-6, 12);
   });
 
-  test('clipGradNorm() brings the norm to at most maxNorm', () => {
+  test('clipGradNorm() reduces the norm to at most maxNorm', () => {
     const maxNorms = fc.double({ min: 1e-3, max: 1e3, noNaN: true });
     fc.assert(
       fc.property(finiteGradients, maxNorms, (gradients, maxNorm) => {
@@ -61,7 +60,7 @@ describe('clipGradNorm()', () => {
     );
   });
 
-  test('clipGradNorm() leaves every bit of gradients below maxNorm', () => {
+  test('clipGradNorm() does not change gradients below maxNorm', () => {
     fc.assert(
       fc.property(finiteGradients, (gradients) => {
         const kept = gradientsOf(Object.values(gradients));
@@ -74,7 +73,7 @@ describe('clipGradNorm()', () => {
   });
 
   test.each([Number.NaN, Infinity, -Infinity])(
-    'clipGradNorm() names the gradient that holds %d',
+    'clipGradNorm() names the gradient that contains %d',
     (bad) => {
       const gradients = { fine: Float32Array.of(9), 'q.lora_A': Float32Array.of(0, bad) };
       expect(() => clipGradNorm(gradients, 1)).toThrow(
@@ -85,7 +84,7 @@ describe('clipGradNorm()', () => {
     },
   );
 
-  test.each([0, -1, Number.NaN])('clipGradNorm() refuses a maxNorm of %d', (maxNorm) => {
+  test.each([0, -1, Number.NaN])('clipGradNorm() rejects a maxNorm of %d', (maxNorm) => {
     expect(() => clipGradNorm({}, maxNorm)).toThrow(
       `Cannot clip gradients: maxNorm must be above 0, got ${maxNorm}; use Infinity to not clip`,
     );
@@ -109,7 +108,7 @@ describe('GradientAccumulator', () => {
     expect([...parameters.a, ...parameters.b]).toEqual([0, 0, 0]);
   });
 
-  test('add() keeps no hold of what is added', () => {
+  test('add() keeps no reference to its argument', () => {
     const accumulator = new GradientAccumulator(parameters);
     const b = Float32Array.of(1);
     accumulator.add({ b });
@@ -118,7 +117,7 @@ describe('GradientAccumulator', () => {
     expect([...accumulator.gradients.b!]).toEqual([3]);
   });
 
-  test('add() gives the same sum however the whole is cut into parts and layers', () => {
+  test('add() returns the same sum however the gradients are split', () => {
     const whole = fc.integer({ min: -1000, max: 1000 });
     const part = fc.tuple(whole, whole, whole);
     fc.assert(
@@ -136,11 +135,11 @@ describe('GradientAccumulator', () => {
     );
   });
 
-  test('add() refuses gradients of unknown name or wrong length, and adds nothing', () => {
+  test('add() rejects gradients with an unknown name or wrong length and adds nothing', () => {
     const accumulator = new GradientAccumulator(parameters);
     const b = Float32Array.of(1);
     expect(() => accumulator.add({ b, c: b })).toThrow(
-      'Cannot accumulate gradients: gradient "c" must belong to a parameter, got none of that name',
+      'Cannot accumulate gradients: gradient "c" must belong to a parameter, got no such parameter',
     );
     expect(() => accumulator.add({ b, a: b })).toThrow(
       'Cannot accumulate gradients: gradient "a" must have 2 elements, got 1',

@@ -1,7 +1,5 @@
-import { expectArrays, type NamedArrays } from './named-arrays.ts';
-
 /** The L2 norm of all gradients as one vector: ‖g‖ = √(Σ g_i²).
- *  It is finite exactly when every element is: float32 squares cannot overflow a float64 sum.
+ *  It is finite if and only if every element is: squares of float32 cannot overflow a float64 sum.
  *  @example a=[3], b=[0, 4]  →  5 */
 export function globalNorm(gradients: NamedArrays): number {
   let total = 0;
@@ -13,9 +11,9 @@ export function globalNorm(gradients: NamedArrays): number {
   return Math.sqrt(total);
 }
 
-/** Scales the gradients in place to a norm of at most maxNorm, as torch's clip_grad_norm_;
- *  returns the norm before. Unlike torch it refuses NaN and infinite gradients, which no factor
- *  mends: who would rather skip such a step asks `globalNorm` first.
+/** Scales the gradients in place to a norm of at most maxNorm, like torch's clip_grad_norm_; returns
+ *  the norm before. Unlike torch it throws for NaN and infinite gradients, which no factor can fix; to
+ *  skip such a step, check `globalNorm` first.
  *  g ← c·g with c = maxNorm/(‖g‖ + 1e-6), if c < 1
  *  @example a=[3], b=[0, 4], maxNorm=1  →  5, and a=[0.6], b=[0, 0.8] to 1e-6 */
 export function clipGradNorm(gradients: NamedArrays, maxNorm: number): number {
@@ -31,9 +29,9 @@ export function clipGradNorm(gradients: NamedArrays, maxNorm: number): number {
   return norm;
 }
 
-/** Sums of the gradients of micro-batches, in buffers that live as long as the accumulator. */
+/** Sums the gradients of micro-batches in buffers that are reused. */
 export class GradientAccumulator {
-  /** The sums since the last reset: always the same arrays. */
+  /** The sums since the last reset, always in the same arrays. */
   readonly gradients: NamedArrays;
 
   constructor(parameters: NamedArrays) {
@@ -51,7 +49,7 @@ export class GradientAccumulator {
       noun: 'gradient',
       like: this.gradients,
       partial: true,
-      remedy: 'make the accumulator from the parameters that are trained',
+      remedy: 'create the accumulator from the trained parameters',
     });
     for (const [name, g] of Object.entries(gradients)) {
       const sum = this.gradients[name]!;
@@ -59,7 +57,7 @@ export class GradientAccumulator {
     }
   }
 
-  /** Multiplies the sums, such as by 1 / (real tokens in the optimiser step). */
+  /** Multiplies the sums, such as by 1 / (number of real tokens in the optimiser step). */
   scale(factor: number): void {
     scaleArrays(this.gradients, factor);
   }
@@ -86,4 +84,44 @@ function describeNonFinite(gradients: NamedArrays): RangeError {
     }
   }
   throw new Error('Internal: the norm of finite gradients is not finite');
+}
+
+/** Host arrays by parameter name: the parameters themselves, their gradients or their moments. */
+export type NamedArrays = Readonly<Record<string, Float32Array>>;
+
+export interface ArraysExpectation {
+  /** The action that fails if the arrays do not match, such as `step AdamW`. */
+  readonly action: string;
+  /** What an array is called in errors, such as `gradient`. */
+  readonly noun: string;
+  /** The expected names and lengths. */
+  readonly like: NamedArrays;
+  /** Allows names to be missing. */
+  readonly partial?: boolean;
+  readonly remedy: string;
+}
+
+/** Throws if names or lengths of arrays differ from the expected ones. */
+export function expectArrays(arrays: NamedArrays, expectation: ArraysExpectation): void {
+  const { action, noun, like, partial = false, remedy } = expectation;
+  for (const [name, { length }] of Object.entries(arrays)) {
+    if (!Object.hasOwn(like, name)) {
+      throw new RangeError(
+        `Cannot ${action}: ${noun} "${name}" must belong to a parameter, got no such parameter; ${remedy}`,
+      );
+    }
+    const expected = (like[name] as Float32Array).length;
+    if (length !== expected) {
+      throw new RangeError(
+        `Cannot ${action}: ${noun} "${name}" must have ${expected} elements, got ${length}; ${remedy}`,
+      );
+    }
+  }
+  if (partial) return;
+  const missing = Object.keys(like).find((name) => !Object.hasOwn(arrays, name));
+  if (missing !== undefined) {
+    throw new RangeError(
+      `Cannot ${action}: ${noun} "${missing}" must be present, got none; ${remedy}`,
+    );
+  }
 }

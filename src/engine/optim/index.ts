@@ -5,6 +5,10 @@ export {
   type ParameterGroup,
   type StepOptions,
 } from './adamw.ts';
-export { clipGradNorm, GradientAccumulator, globalNorm } from './gradients.ts';
-export type { NamedArrays } from './named-arrays.ts';
+export {
+  clipGradNorm,
+  GradientAccumulator,
+  globalNorm,
+  type NamedArrays,
+} from './gradients.ts';
 export { makeSchedule, type Schedule, scheduleNames } from './schedules.ts';

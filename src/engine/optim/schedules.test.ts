@@ -29,7 +29,7 @@ test('makeSchedule() has a golden for every name', () => {
   expect(new Set(golden.cases.map(({ name }) => name))).toEqual(new Set(scheduleNames));
 });
 
-test('makeSchedule() gives the hand-worked numbers', () => {
+test('makeSchedule() returns the hand-worked numbers', () => {
   const factors = (name: ScheduleName) => {
     const schedule = makeSchedule(name, { warmupSteps: 2, totalSteps: 6 });
     return [0, 1, 2, 3, 4, 5, 6].map((step) => Number(schedule(step).toFixed(3)));
@@ -43,7 +43,7 @@ test('makeSchedule() starts at 1 without warm-up', () => {
   for (const name of scheduleNames) expect(makeSchedule(name, { totalSteps: 5 })(0)).toBe(1);
 });
 
-test('makeSchedule() stays in [0, 1] and depends on the step alone', () => {
+test('makeSchedule() stays in [0, 1] and depends only on the step', () => {
   const options = fc.record({ warmupSteps: fc.nat(50), totalSteps: fc.nat(200) });
   fc.assert(
     fc.property(fc.constantFrom(...scheduleNames), options, fc.nat(500), (name, of, step) => {
@@ -57,7 +57,7 @@ test('makeSchedule() stays in [0, 1] and depends on the step alone', () => {
   );
 });
 
-test('makeSchedule() never rises between warm-up and end', () => {
+test('makeSchedule() never rises after warm-up', () => {
   const options = fc.record({
     warmupSteps: fc.nat(50),
     decaySteps: fc.integer({ min: 1, max: 200 }),
@@ -72,11 +72,11 @@ test('makeSchedule() never rises between warm-up and end', () => {
   );
 });
 
-test('makeSchedule() refuses step counts that are not whole', () => {
+test('makeSchedule() rejects step counts that are not whole numbers', () => {
   expect(() => makeSchedule('linear', { totalSteps: 1.5 })).toThrow(
-    'Cannot make a schedule: totalSteps must be a whole number ≥ 0, got 1.5',
+    'Cannot create a schedule: totalSteps must be a whole number ≥ 0, got 1.5',
   );
   expect(() => makeSchedule('linear', { warmupSteps: -1, totalSteps: 5 })).toThrow(
-    'Cannot make a schedule: warmupSteps must be a whole number ≥ 0, got -1',
+    'Cannot create a schedule: warmupSteps must be a whole number ≥ 0, got -1',
   );
 });

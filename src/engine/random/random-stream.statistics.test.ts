@@ -38,7 +38,7 @@ test('the first numbers of neighbouring streams are uniform', () => {
   expect(Math.abs(score)).toBeLessThan(3.3);
 });
 
-test('the uniformity test finds a bias of 2 % and numbers that are too even', () => {
+test('the uniformity test detects a bias of 2 % and numbers that are too even', () => {
   const stream = randomStream(0, 'control');
   expect(uniformityScore(() => stream.next() ** 1.02)).toBeGreaterThan(3.3);
   let k = 0;
@@ -53,7 +53,7 @@ test('streams with neighbouring keys or seeds are not correlated', () => {
   expect(score((key) => [first(1, key), first(1, key + 1)])).toBeLessThan(3.3);
   expect(score((key) => [first(key, 0), first(key + 1, 0)])).toBeLessThan(3.3);
   expect(score((key) => [first(1, key), key])).toBeLessThan(3.3);
-  // A control: one part in twenty of the neighbour is found.
+  // A control: a twentieth of the neighbour is detected.
   expect(score((key) => [first(1, key), first(2, key) + first(1, key) / 20])).toBeGreaterThan(3.3);
 });
 
@@ -83,7 +83,7 @@ test('normal() has the moments and the tails of the standard normal', () => {
   expect(Math.abs(tail - n * 0.0026998)).toBeLessThan(3.3 * Math.sqrt(n * 0.0026998));
 });
 
-test('shuffle() gives each of the 24 orders of four as often', () => {
+test('shuffle() returns all 24 orders of four equally often', () => {
   const stream = randomStream(4, 'orders');
   const names = new Map<string, number>();
   const score = uniformityScore(

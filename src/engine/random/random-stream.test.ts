@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type RandomState, randomStream, type StreamKey } from './index.ts';
+import { Sfc32 } from './random-stream.ts';
 
 type Keys = [StreamKey, ...StreamKey[]];
 
 const take = <T>(count: number, draw: () => T) => Array.from({ length: count }, draw);
 
-/** Printed by tools/oracle/random/print_goldens.py; they may never change. */
+/** Printed by tools/oracle/random/print_goldens.py; they must never change. */
 const goldens: { keys: Keys; next: number[]; normal: number[]; six: number[]; order: number[] }[] =
   [
     {
@@ -25,7 +26,7 @@ const goldens: { keys: Keys; next: number[]; normal: number[]; six: number[]; or
     },
   ];
 
-test.each(goldens)('randomStream() gives the same numbers forever: $keys', (golden) => {
+test.each(goldens)('randomStream() always returns the same numbers: $keys', (golden) => {
   const start = () => randomStream(...golden.keys);
   let stream = start();
   expect(take(4, () => stream.next())).toEqual(golden.next);
@@ -39,7 +40,7 @@ test.each(goldens)('randomStream() gives the same numbers forever: $keys', (gold
 });
 
 describe('randomStream()', () => {
-  test('randomStream() tells apart keys that could be written alike', () => {
+  test('randomStream() distinguishes keys with similar text', () => {
     const streams: Keys[] = [
       [0],
       ['0'],
@@ -63,7 +64,7 @@ describe('randomStream()', () => {
     expect(new Set(first).size).toBe(streams.length);
   });
 
-  test('randomStream() starts anew at each call', () => {
+  test('randomStream() starts over in each call', () => {
     const one = randomStream(1, 'a');
     one.next();
     expect(randomStream(1, 'a').next()).not.toBe(one.next());
@@ -71,15 +72,15 @@ describe('randomStream()', () => {
     expect(randomStream(1, -0).next()).toBe(randomStream(1, 0).next());
   });
 
-  test.each([Number.NaN, Infinity, undefined, null, 1n])('randomStream() refuses %s', (key) => {
+  test.each([Number.NaN, Infinity, undefined, null, 1n])('randomStream() rejects %s', (key) => {
     expect(() => randomStream(1, key as number)).toThrow(
-      `Cannot make a random stream: seed and keys must be strings or finite numbers, got ${key}`,
+      `Cannot create a random stream: seed and keys must be strings or finite numbers, got ${key}`,
     );
   });
 });
 
 describe('RandomStream', () => {
-  test('integer() stays below n and takes every n up to 2⁵³ − 1', () => {
+  test('integer() stays below n for every n up to 2⁵³ − 1', () => {
     const stream = randomStream(3, 'integer');
     fc.assert(
       fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (n) => {
@@ -98,9 +99,9 @@ describe('RandomStream', () => {
     expect(Math.abs(low - 3000)).toBeLessThan(4 * Math.sqrt(9000 * (1 / 3) * (2 / 3)));
   });
 
-  test.each([0, -1, 1.5, Number.NaN, 2 ** 53])('integer() refuses %s', (n) => {
+  test.each([0, -1, 1.5, Number.NaN, 2 ** 53])('integer() rejects %s', (n) => {
     expect(() => randomStream(1).integer(n)).toThrow(
-      `Cannot draw an integer: n must be a whole number from 1 to 2⁵³ − 1, got ${n}`,
+      `Cannot sample an integer: n must be a whole number from 1 to 2⁵³ − 1, got ${n}`,
     );
   });
 
@@ -116,7 +117,7 @@ describe('RandomStream', () => {
     );
   });
 
-  test('restore() continues as if never stopped, also through JSON', () => {
+  test('restore() continues like an uninterrupted stream, also through JSON', () => {
     const whole = randomStream(5, 'resume');
     take(7, () => whole.normal());
     const saved = JSON.parse(JSON.stringify(whole.state()));
@@ -136,7 +137,7 @@ describe('RandomStream', () => {
     [[1, 2, 3, 0.5]],
     [[1, 2, 3, '4']],
     [{ a: 1 }],
-  ])('restore() refuses %j and changes nothing', (state) => {
+  ])('restore() rejects %j and changes nothing', (state) => {
     const stream = randomStream(6);
     const before = stream.state();
     expect(() => stream.restore(state as unknown as RandomState)).toThrow(
@@ -145,4 +146,30 @@ describe('RandomStream', () => {
     );
     expect(stream.state()).toEqual(before);
   });
+});
+
+const takeWords = (count: number, generator: Sfc32) =>
+  Array.from({ length: count }, () => generator.nextWord());
+
+test('Sfc32 returns the words of the reference implementation', () => {
+  // PractRand's sfc32::seed(0, 2, 1), as published with the Rust crate rand_sfc; also printed by
+  // tools/oracle/random/print_goldens.py.
+  expect(takeWords(16, new Sfc32([0, 2, 1]))).toEqual([
+    0x03b80bb8, 0xa87dbc7e, 0x1787178c, 0x4c7b7234, 0xc65dade2, 0x2c692349, 0xf52c2153, 0xdf098072,
+    0x9d49b03c, 0x9562381a, 0xc9b41738, 0x64b75e54, 0x36ce9b32, 0xf106947e, 0x0afc726b, 0x549bbc87,
+  ]);
+});
+
+test('Sfc32 takeWordss seed words of any 32 bits and counts its outputs', () => {
+  const generator = new Sfc32([0xffffffff, 0x80000000, 0xdeadbeef]);
+  const [, , , counter] = generator.state();
+  expect(counter).toBe(16);
+  for (const word of generator.state()) expect(word).toBeGreaterThanOrEqual(0);
+});
+
+test('Sfc32 continues after its counter wraps at 2³²', () => {
+  const generator = new Sfc32([1, 2, 3]);
+  generator.restore([0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff]);
+  expect(generator.nextWord()).toBe(0xfffffffd);
+  expect(generator.state()).toEqual([0xff800000, 0xfffffff7, 0xfffffffc, 0]);
 });

@@ -32,7 +32,7 @@ describe('checkNumerics', () => {
     const outer = mean(exp(mul(add(inner, 1), 0.5)));
     await expect(runChecked({ before: neg(x), outer }, { x: floats(2, 1, 3) })).rejects.toThrow(
       new Error(
-        'Found NaN: %3 = log(%2: float32[M]) made the first one, in an output of shape [3]',
+        'Found NaN: %3 = log(%2: float32[M]) produced the first one, in an output of shape [3]',
       ),
     );
   });
@@ -43,27 +43,27 @@ describe('checkNumerics', () => {
       runChecked({ y: neg(add(ratio, 1)) }, { x: floats(1, 0), z: floats(0, 0) }),
     ).rejects.toThrow(
       new Error(
-        'Found NaN: %0 = div(x: float32[M], z: float32[M]) made the first one, in an output of shape [2]',
+        'Found NaN: %0 = div(x: float32[M], z: float32[M]) produced the first one, in an output of shape [2]',
       ),
     );
   });
 
-  test('names the difference of infinities, not what made them infinite', async () => {
+  test('names the difference of infinities, not their source', async () => {
     const large = exp(x);
     await expect(runChecked({ y: sub(large, large) }, { x: floats(1000) })).rejects.toThrow(
       new Error(
-        'Found NaN: %1 = sub(%0: float32[M], %0: float32[M]) made the first one, in an output of shape [1]',
+        'Found NaN: %1 = sub(%0: float32[M], %0: float32[M]) produced the first one, in an output of shape [1]',
       ),
     );
   });
 
-  test('names an op that a gradient brings in', async () => {
+  test('names an op of a gradient', async () => {
     // d√x = dy / (2√x): zero over zero where both vanish.
     const { joint } = grad(makeGraph({ y: sqrt(x) }), { of: ['y'], wrt: ['x'] });
     await expect(
       runGraph(joint, { x: floats(0), 'd(y)': floats(0) }, { checkNumerics: true }),
     ).rejects.toThrow(
-      /^Found NaN: %\d+ = (div|mul)\(.*\) made the first one, in an output of shape \[1\]$/,
+      /^Found NaN: %\d+ = (div|mul)\(.*\) produced the first one, in an output of shape \[1\]$/,
     );
   });
 
@@ -72,32 +72,32 @@ describe('checkNumerics', () => {
     many.data[9_999] = -1;
     await expect(runChecked({ y: neg(log(x)) }, { x: many })).rejects.toThrow(
       new Error(
-        'Found NaN: %0 = log(x: float32[M]) made the first one, in an output of shape [10000]',
+        'Found NaN: %0 = log(x: float32[M]) produced the first one, in an output of shape [10000]',
       ),
     );
   });
 
-  test('blames an input that holds NaN already, and no op', async () => {
+  test('names an input that already contains NaN, and no op', async () => {
     const z = input('z', ['M', 1]);
     await expect(
       runChecked(
         { y: log(neg(matmul(z, z, { transA: true }))), x },
         { x: floats(1, 2), z: tensor(Float32Array.of(1, Number.NaN), [2, 1]) },
       ),
-    ).rejects.toThrow(new Error('Found NaN: input "z" of shape [2,1] holds it already'));
+    ).rejects.toThrow(new Error('Found NaN: input "z" of shape [2,1] already contains it'));
   });
 
-  test('lets infinities pass', async () => {
+  test('allows infinities', async () => {
     expect(await runChecked({ y: exp(log(x)) }, { x: floats(0, 1) })).toEqual({ y: floats(0, 1) });
   });
 
-  test('refuses bad feeds as a plain run does', async () => {
+  test('rejects bad feeds like a plain run', async () => {
     await expect(runChecked({ y: neg(x) }, {})).rejects.toThrow(
       new Error('Cannot run the graph: input "x" (float32[M]) is not fed'),
     );
   });
 
-  test('finds nothing in a healthy decoder block and changes none of its outputs', async () => {
+  test('finds nothing in a correct decoder block and does not change its outputs', async () => {
     const { config, lora, lengths, tensors } = readBlockGolden();
     const { joint } = grad(buildLayer(config, lora), { of: ['y'], wrt: ['x'] });
     const all = { ...tensors, ...layoutFeeds(config, lengths) };

@@ -5,17 +5,17 @@ import { formatType } from '../graph/value.ts';
 import type { Feeds } from './feeds.ts';
 import type { Tensor } from './tensor.ts';
 
-/** A graph that returns every float32 value, and how to speak of them. */
+/** A graph that returns every float32 value, with a description of each. */
 export interface Watch {
   readonly graph: Graph;
-  /** Names of the outputs of the graph that is watched. */
+  /** Names of the original graph's outputs. */
   readonly outputs: readonly string[];
-  /** What computes each watched output, in order: `%3 = log(%2: float32[M])`. */
+  /** The call that computes each watched output, in order: `%3 = log(%2: float32[M])`. */
   readonly calls: ReadonlyMap<string, string>;
 }
 
-/** The same graph with every float32 value that it computes as an output. */
-export function watchEverything(graph: Graph): Watch {
+/** Adds every computed float32 value to the outputs of a graph. */
+export function watchAllValues(graph: Graph): Watch {
   const names = nameValues(graph);
   const values = topologicalOrder(Object.values(graph.outputs)).filter(
     ({ op, dtype }) => dtype === 'float32' && op.name !== 'constant' && op.name !== 'input',
@@ -32,22 +32,24 @@ export function watchEverything(graph: Graph): Watch {
   };
 }
 
-/** Refuses a run in which a NaN was fed or made, and names the first place. */
-export function expectNumbers(
+/** Throws if a NaN was fed or computed, and names where it appeared first. */
+export function expectNoNaN(
   { calls }: Watch,
   feeds: Feeds,
   values: Readonly<Record<string, Tensor>>,
 ): void {
   for (const [name, { dtype, data, shape }] of Object.entries(feeds)) {
     if (dtype === 'float32' && data.some(Number.isNaN)) {
-      throw new Error(`Found NaN: input "${name}" of shape ${formatShape(shape)} holds it already`);
+      throw new Error(
+        `Found NaN: input "${name}" of shape ${formatShape(shape)} already contains it`,
+      );
     }
   }
   for (const [name, call] of calls) {
     const { data, shape } = values[name] as Tensor;
     if (data.some(Number.isNaN)) {
       throw new Error(
-        `Found NaN: ${call} made the first one, in an output of shape ${formatShape(shape)}`,
+        `Found NaN: ${call} produced the first one, in an output of shape ${formatShape(shape)}`,
       );
     }
   }

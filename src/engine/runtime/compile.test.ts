@@ -21,7 +21,7 @@ const floats = (...values: number[]) => tensor(Float32Array.from(values), [value
 const x = input('x', ['M']);
 
 describe('run()', () => {
-  test('reads feeds where they lie: a changed array changes the next run', async () => {
+  test('does not copy feeds: a changed array changes the next run', async () => {
     const compiled = await compile(makeGraph({ y: mul(x, 2) }));
     const feeds = { x: floats(1, 2) };
     expect(listOf(await compiled.run(feeds), 'y')).toEqual([2, 4]);
@@ -35,7 +35,7 @@ describe('run()', () => {
     expect(listOf(await runValues({ y: neg(x) }, { x: tensor(part, [2]) }), 'y')).toEqual([-1, -2]);
   });
 
-  test('returns fresh arrays: the next run and the feeds leave them alone', async () => {
+  test('returns new arrays that later runs do not change', async () => {
     const compiled = await compile(makeGraph({ y: neg(x), same: x }));
     const feeds = { x: floats(1, 2) };
     const first = await compiled.run(feeds);
@@ -65,7 +65,7 @@ describe('run()', () => {
     });
   });
 
-  test('takes feeds of every dtype', async () => {
+  test('accepts feeds of every dtype', async () => {
     const outputs = await runValues(
       {
         int: input('int', ['M'], 'int32'),
@@ -85,7 +85,7 @@ describe('run()', () => {
     });
   });
 
-  test('binds symbolic sizes anew each time', async () => {
+  test('binds symbolic sizes in each run', async () => {
     const compiled = await compile(makeGraph({ y: neg(x) }));
     expect(await compiled.run({ x: floats(1, 2, 3) })).toEqual({ y: floats(-1, -2, -3) });
     expect(await compiled.run({ x: floats(4) })).toEqual({ y: floats(-4) });
@@ -93,7 +93,7 @@ describe('run()', () => {
     await compiled.dispose();
   });
 
-  test('may run many times at once on one graph', async () => {
+  test('can run concurrently on one graph', async () => {
     const a = input('a', ['M', 64]);
     const compiled = await compile(makeGraph({ y: matmul(a, a, { transB: true }) }));
     const runs = Array.from({ length: 8 }, (_, k) =>
@@ -128,7 +128,7 @@ describe('run()', () => {
   });
 });
 
-describe('a run that fails', () => {
+describe('a failed run', () => {
   const rows = input('rows', ['N'], 'int32');
   const graph = makeGraph({ y: exp(add(gatherRows(input('table', ['V', 2]), rows), 1)) });
   const table = tensor(new Float32Array(6), [3, 2]);
@@ -148,7 +148,7 @@ describe('a run that fails', () => {
     await compiled.dispose();
   });
 
-  test('does not disturb a run beside it', async () => {
+  test('does not affect a concurrent run', async () => {
     const compiled = await compile(graph);
     const [failed, succeeded] = await Promise.allSettled([
       compiled.run({ table, rows: index(3) }),
@@ -166,7 +166,7 @@ describe('dispose()', () => {
     await expect(compiled.dispose()).resolves.toBeUndefined();
   });
 
-  test('makes later runs fail', async () => {
+  test('makes later runs throw', async () => {
     const compiled = await compile(makeGraph({ y: neg(x) }));
     await compiled.dispose();
     await expect(compiled.run({ x: floats(1) })).rejects.toThrow(
@@ -174,7 +174,7 @@ describe('dispose()', () => {
     );
   });
 
-  test('lets a run under way end', async () => {
+  test('waits for a current run', async () => {
     const compiled = await compile(makeGraph({ y: neg(x) }));
     const running = compiled.run({ x: floats(1, 2) });
     await compiled.dispose();

@@ -4,15 +4,14 @@ import type { Graph } from '../graph/graph.ts';
 import { sliceGathers } from '../graph/slice-gathers.ts';
 import type { TensorType } from '../graph/value.ts';
 import { type LoweredGraph, lower, outputName } from '../onnx/lower.ts';
-import { expectNumbers, type Watch, watchEverything } from './check-numerics.ts';
-import { countFlops } from './count-flops.ts';
+import { expectNoNaN, type Watch, watchAllValues } from './check-numerics.ts';
 import { type Bindings, bindFeeds, type Feeds, resolveShape } from './feeds.ts';
-import { isObserved, tellRun } from './observe-runs.ts';
+import { countFlops, isObserved, reportRun } from './observe-runs.ts';
 import { leaseSession, type SessionLease, type SessionOptions } from './session.ts';
 import { type HostDType, type Tensor, tensor } from './tensor.ts';
 
 export interface CompileOptions extends SessionOptions {
-  /** Debugging: looks at every value of a run and names the first op that made a NaN. */
+  /** For debugging: check every value of a run and name the first op that produced a NaN. */
   readonly checkNumerics?: boolean;
 }
 
@@ -23,7 +22,7 @@ export interface CompiledParts {
   readonly lease: SessionLease;
 }
 
-/** A graph ready to run. Feeds are used where they lie; outputs are fresh arrays. */
+/** A graph that is ready to run. Feeds are not copied; outputs are new arrays. */
 export class CompiledGraph {
   readonly inputs: Readonly<Record<string, TensorType>>;
   private readonly outputs: readonly string[];
@@ -32,7 +31,7 @@ export class CompiledGraph {
   private readonly running = new Set<Promise<unknown>>();
   private disposed = false;
 
-  /** Keeps nothing of the graph but types and names: constants live in the session alone. */
+  /** Keeps only types and names of the graph; constants are only in the session. */
   constructor({ inputs, outputs }: Graph, { nodes, lease }: CompiledParts) {
     this.inputs = Object.fromEntries(
       Object.entries(inputs).map(([name, { dtype, shape }]) => [name, { dtype, shape }]),
@@ -57,7 +56,7 @@ export class CompiledGraph {
       .finally(() => this.running.delete(running));
     if (isObserved()) {
       const milliseconds = performance.now() - start;
-      tellRun({ milliseconds, flops: countFlops(this.nodes, bindings) });
+      reportRun({ milliseconds, flops: countFlops(this.nodes, bindings) });
     }
     const outputs: Outputs = {};
     for (const name of this.outputs) {
@@ -66,7 +65,7 @@ export class CompiledGraph {
     return outputs;
   }
 
-  /** Lets runs under way end, then frees the session unless another graph of the same structure uses it. */
+  /** Waits for current runs, then frees the session unless another graph of equal structure uses it. */
   async dispose(): Promise<void> {
     if (this.disposed) return;
     this.disposed = true;
@@ -74,7 +73,7 @@ export class CompiledGraph {
     await this.lease.release();
   }
 
-  /** ONNX Runtime names its node, which we named after our value: says which op it is, on what. */
+  /** ONNX Runtime reports the node, which is named after our value: adds the op and its types. */
   private explain(error: Error, bindings: Bindings): Error {
     const [name = ''] = /%\d+(?= \w+)/.exec(error.message) ?? [];
     const node = this.nodes.get(name);
@@ -91,7 +90,7 @@ export class CompiledGraph {
 /** Compiles a graph for a device. Graphs of equal structure share one session. */
 export async function compile(graph: Graph, options: CompileOptions = {}): Promise<CompiledGraph> {
   const { checkNumerics = false, ...sessionOptions } = options;
-  const watch = checkNumerics ? watchEverything(graph) : undefined;
+  const watch = checkNumerics ? watchAllValues(graph) : undefined;
   const watched = watch?.graph ?? sliceGathers(graph);
   const lowered = lower(watched);
   const { nodes } = lowered;
@@ -99,7 +98,7 @@ export async function compile(graph: Graph, options: CompileOptions = {}): Promi
   return watch ? new CheckedGraph(watched, { ...parts, watch }) : new CompiledGraph(watched, parts);
 }
 
-/** Runs with every value as an output and looks for the first NaN. */
+/** Runs with every value as an output and checks for the first NaN. */
 class CheckedGraph extends CompiledGraph {
   private readonly watch: Watch;
 
@@ -110,7 +109,7 @@ class CheckedGraph extends CompiledGraph {
 
   override async run(feeds: Feeds): Promise<Outputs> {
     const everything = await super.run(feeds);
-    expectNumbers(this.watch, feeds, everything);
+    expectNoNaN(this.watch, feeds, everything);
     return Object.fromEntries(this.watch.outputs.map((name) => [name, everything[name] as Tensor]));
   }
 }

@@ -15,12 +15,12 @@ const graph = makeGraph({
 });
 const good: Feeds = { x: floats(3, 4), w: floats(4, 2), rows: ints(5), residual: floats(3, 2) };
 
-/** What a run with these feeds, instead of the good ones, is refused with. */
-async function refusal(feeds: Feeds): Promise<Error> {
+/** The error of a run with these feeds in place of the valid ones. */
+async function errorOf(feeds: Feeds): Promise<Error> {
   const compiled = await compile(graph);
   try {
     return await compiled.run(feeds).then(
-      () => new Error('not refused'),
+      () => new Error('not rejected'),
       (error: Error) => error,
     );
   } finally {
@@ -29,7 +29,7 @@ async function refusal(feeds: Feeds): Promise<Error> {
 }
 
 describe('bindFeeds()', () => {
-  test('gives each symbol the size that it has in the feeds', () => {
+  test('binds each symbol to its size in the feeds', () => {
     expect(Object.fromEntries(bindFeeds(graph, good))).toEqual({ M: 3, N: 5 });
   });
 
@@ -51,7 +51,7 @@ describe('bindFeeds()', () => {
 });
 
 describe('resolveShape()', () => {
-  test('puts sizes in the place of symbols', () => {
+  test('replaces symbols with sizes', () => {
     const bindings = new Map([
       ['B', 2],
       ['T', 5],
@@ -60,15 +60,15 @@ describe('resolveShape()', () => {
   });
 });
 
-describe('a run is refused', () => {
+describe('a run is rejected', () => {
   test('when a shape is wrong', async () => {
-    expect(await refusal({ ...good, w: floats(2, 4) })).toEqual(
+    expect(await errorOf({ ...good, w: floats(2, 4) })).toEqual(
       new TypeError('Cannot run the graph: input "w" must be float32[4,2], got float32[2,4]'),
     );
   });
 
   test('when a fixed size of a symbolic shape is wrong', async () => {
-    expect(await refusal({ ...good, residual: floats(3, 3) })).toEqual(
+    expect(await errorOf({ ...good, residual: floats(3, 3) })).toEqual(
       new TypeError(
         'Cannot run the graph: input "residual" must be float32[M,2] = [3,2] with the other inputs, got float32[3,3]',
       ),
@@ -76,7 +76,7 @@ describe('a run is refused', () => {
   });
 
   test('when a rank is too high', async () => {
-    expect(await refusal({ ...good, residual: floats(3, 2, 1) })).toEqual(
+    expect(await errorOf({ ...good, residual: floats(3, 2, 1) })).toEqual(
       new TypeError(
         'Cannot run the graph: input "residual" must be float32[M,2] = [3,2] with the other inputs, got float32[3,2,1]',
       ),
@@ -84,7 +84,7 @@ describe('a run is refused', () => {
   });
 
   test('when a rank is too low', async () => {
-    expect(await refusal({ ...good, residual: floats(6) })).toEqual(
+    expect(await errorOf({ ...good, residual: floats(6) })).toEqual(
       new TypeError(
         'Cannot run the graph: input "residual" must be float32[M,2] = [3,2] with the other inputs, got float32[6]',
       ),
@@ -92,18 +92,18 @@ describe('a run is refused', () => {
   });
 
   test('when a dtype is wrong', async () => {
-    expect(await refusal({ ...good, w: ints(4, 2) })).toEqual(
+    expect(await errorOf({ ...good, w: ints(4, 2) })).toEqual(
       new TypeError('Cannot run the graph: input "w" must be float32[4,2], got int32[4,2]'),
     );
-    expect(await refusal({ ...good, rows: floats(5) })).toEqual(
+    expect(await errorOf({ ...good, rows: floats(5) })).toEqual(
       new TypeError(
         'Cannot run the graph: input "rows" must be int32[N] = [5] with the other inputs, got float32[5]',
       ),
     );
   });
 
-  test('when two inputs give a symbol different sizes', async () => {
-    expect(await refusal({ ...good, residual: floats(4, 2) })).toEqual(
+  test('when two inputs have different sizes for a symbol', async () => {
+    expect(await errorOf({ ...good, residual: floats(4, 2) })).toEqual(
       new TypeError(
         'Cannot run the graph: input "residual" must be float32[M,2] = [3,2] with the other inputs, got float32[4,2]',
       ),
@@ -112,13 +112,13 @@ describe('a run is refused', () => {
 
   test('when an input is not fed', async () => {
     const { w: _, ...others } = good;
-    expect(await refusal(others)).toEqual(
+    expect(await errorOf(others)).toEqual(
       new Error('Cannot run the graph: input "w" (float32[4,2]) is not fed'),
     );
   });
 
   test('when a feed is unknown', async () => {
-    expect(await refusal({ ...good, residuals: floats(3, 2) })).toEqual(
+    expect(await errorOf({ ...good, residuals: floats(3, 2) })).toEqual(
       new Error(
         'Cannot run the graph: it has no input "residuals"; its inputs are x, w, rows, residual',
       ),

@@ -4,16 +4,16 @@ import type { Tensor } from './tensor.ts';
 
 export type Feeds = Readonly<Record<string, Tensor>>;
 
-/** What a graph is fed, by name. */
-export interface Inputs {
+/** The types of a graph's inputs, by name. */
+export interface GraphInputs {
   readonly inputs: Readonly<Record<string, TensorType>>;
 }
 
-/** Sizes that the feeds give to the graph's symbols. */
+/** The sizes of the graph's symbols in the feeds. */
 export type Bindings = ReadonlyMap<string, number>;
 
-/** Refuses feeds that do not fit the graph's inputs; returns what they bind the symbols to. */
-export function bindFeeds(graph: Inputs, feeds: Feeds): Bindings {
+/** Checks that feeds match the graph's inputs; returns the sizes of the symbols. */
+export function bindFeeds(graph: GraphInputs, feeds: Feeds): Bindings {
   for (const name of Object.keys(feeds)) {
     if (graph.inputs[name] === undefined) {
       throw new Error(`Cannot run the graph: it has no input "${name}"; ${listInputs(graph)}`);
@@ -33,7 +33,7 @@ export function bindFeeds(graph: Inputs, feeds: Feeds): Bindings {
   return bindings;
 }
 
-/** A shape with the symbols that are bound replaced by their sizes. */
+/** A shape with its symbols replaced by their sizes. */
 export function resolveShape(shape: Shape, bindings: Bindings): number[] {
   return shape.map((dim) => evaluateDim(dim, (symbol) => bindings.get(symbol) ?? Number.NaN));
 }
@@ -49,19 +49,19 @@ function expectFeed(
   name: string,
   { value, feed, bindings }: { value: TensorType; feed: Tensor; bindings: Bindings },
 ): void {
-  const wanted = resolveShape(value.shape, bindings);
+  const expected = resolveShape(value.shape, bindings);
   const fits =
     feed.dtype === value.dtype &&
-    feed.shape.length === wanted.length &&
-    wanted.every((size, axis) => size === feed.shape[axis]);
+    feed.shape.length === expected.length &&
+    expected.every((size, axis) => size === feed.shape[axis]);
   if (fits) return;
   const symbols = value.shape.some((dim) => typeof dim === 'string');
-  const detail = symbols ? ` = ${formatShape(wanted)} with the other inputs` : '';
+  const detail = symbols ? ` = ${formatShape(expected)} with the other inputs` : '';
   throw new TypeError(
     `Cannot run the graph: input "${name}" must be ${formatType(value)}${detail}, got ${formatType(feed)}`,
   );
 }
 
-function listInputs(graph: Inputs): string {
+function listInputs(graph: GraphInputs): string {
   return `its inputs are ${Object.keys(graph.inputs).join(', ')}`;
 }

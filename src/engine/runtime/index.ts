@@ -1,5 +1,5 @@
 export { type CompiledGraph, type CompileOptions, compile, type Outputs } from './compile.ts';
-export type { Feeds, Inputs } from './feeds.ts';
+export type { Feeds, GraphInputs } from './feeds.ts';
 export { observeRuns, type RunRecord } from './observe-runs.ts';
 export { countSessions, type Device } from './session.ts';
 export { type HostDType, type Tensor, tensor } from './tensor.ts';

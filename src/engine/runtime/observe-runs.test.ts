@@ -8,7 +8,7 @@ const zeros = (...shape: number[]) =>
   tensor(new Float32Array(shape.reduce((size, dim) => size * dim, 1)), shape);
 
 describe('observeRuns()', () => {
-  test('tells the products of every run at its sizes, until it ends', async () => {
+  test('reports the operations of every run until it is stopped', async () => {
     const a = input('a', ['B', 'M', 3]);
     const b = input('b', [3, 4]);
     const t = input('t', ['M', 'N']);

@@ -36,7 +36,7 @@ describe('sessions', () => {
     expect(countSessions()).toBe(1);
   });
 
-  test('are shared by graphs that are compiled at once', async () => {
+  test('are shared by graphs that are compiled concurrently', async () => {
     await Promise.all([compileHere(negation()), compileHere(negation())]);
     expect(countSessions()).toBe(1);
   });
@@ -52,20 +52,20 @@ describe('sessions', () => {
     expect(countSessions()).toBe(0);
   });
 
-  test('are made anew after they were freed', async () => {
+  test('are created again after they were freed', async () => {
     await (await compileHere(negation())).dispose();
     const again = await compileHere(negation());
     expect(listOf(await again.run(feeds), 'y')).toEqual([-1, -2]);
   });
 
-  test('are not shared by graphs of other structure', async () => {
+  test('are not shared by graphs of different structure', async () => {
     await compileHere(negation());
     await compileHere(makeGraph({ y: neg(input('z', ['M'])) }));
     await compileHere(makeGraph({ y: neg(input('x', [2])) }));
     expect(countSessions()).toBe(3);
   });
 
-  test('are not shared by graphs with other thread counts', async () => {
+  test('are not shared by graphs with different thread counts', async () => {
     await compileHere(negation(), { threads: 1 });
     await compileHere(negation(), { threads: 2 });
     expect(countSessions()).toBe(2);
@@ -109,7 +109,7 @@ describe('devices', () => {
     return compileHere(negation(), options);
   };
 
-  test('that do not exist are refused', async () => {
+  test('that do not exist are rejected', async () => {
     await expect(compileFor('tpu')).rejects.toThrow(
       'Cannot compile for device "tpu": there is no such device; use "cpu" (no available backend found. ERR: [tpu] backend not found.)',
     );
@@ -117,12 +117,12 @@ describe('devices', () => {
   });
 
   test.each([
-    ['webgpu', 'it takes a GPU with a Vulkan, Metal or Direct3D 12 driver; without it use "cpu" ('],
+    ['webgpu', 'it needs a GPU with a Vulkan, Metal or Direct3D 12 driver; without it use "cpu" ('],
     [
       'cuda',
-      'it takes Linux on x64 with CUDA 12 and ONNX Runtime\'s CUDA files (node node_modules/onnxruntime-node/script/install.js --onnxruntime-node-install=cuda12); without it use "cpu" (',
+      'it needs Linux on x64 with CUDA 12 and ONNX Runtime\'s CUDA files (node node_modules/onnxruntime-node/script/install.js --onnxruntime-node-install=cuda12); without it use "cpu" (',
     ],
-  ])('%s computes, or is refused with what it takes', async (device, requirement) => {
+  ])('%s computes, or is rejected with its requirements', async (device, requirement) => {
     const outcome = await compileFor(device).then(
       async (compiled) => listOf(await compiled.run(feeds), 'y').join(),
       ({ message }: Error) => message,
@@ -132,7 +132,7 @@ describe('devices', () => {
     }
   });
 
-  test('that were refused leave the processor usable', async () => {
+  test('that were rejected leave the CPU usable', async () => {
     await compileFor('tpu').catch(() => undefined);
     const compiled = await compileFor('cpu');
     expect(listOf(await compiled.run(feeds), 'y')).toEqual([-1, -2]);

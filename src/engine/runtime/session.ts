@@ -3,15 +3,15 @@ import { availableParallelism } from 'node:os';
 import { InferenceSession } from 'onnxruntime-node';
 import type { LoweredGraph } from '../onnx/lower.ts';
 
-/** Where graphs run. `webgpu` and `cuda` need ONNX Runtime builds that carry them. */
+/** Where graphs run. `webgpu` and `cuda` need an ONNX Runtime build that supports them. */
 export type Device = 'cpu' | 'webgpu' | 'cuda';
 
 export interface SessionOptions {
   readonly device?: Device;
   /** Threads inside one op; all cores by default. */
   readonly threads?: number;
-  /** Keeps the memory of a run for the next one, which is faster where values are large, instead of
-   *  giving it back; false by default. */
+  /** Keep the memory of a run for the next one, which is faster for large values, instead of freeing it;
+   *  false by default. */
   readonly arena?: boolean;
 }
 
@@ -26,11 +26,11 @@ let nextBufferId = 0;
 
 export interface SessionLease {
   readonly session: InferenceSession;
-  /** Gives the session back; the last user's call frees it. */
+  /** Releases the session; the call of the last user frees it. */
   release(): Promise<void>;
 }
 
-/** The session of a lowered graph; graphs of the same structure share one. */
+/** Returns the session of a lowered graph; graphs of equal structure share one. */
 export async function leaseSession(
   lowered: LoweredGraph,
   options: SessionOptions,
@@ -52,12 +52,12 @@ export async function leaseSession(
   }
 }
 
-/** How many sessions are alive. */
+/** Number of open sessions. */
 export function countSessions(): number {
   return sessions.size;
 }
 
-/** What each device but the processor takes. */
+/** What each device other than the CPU needs. */
 const requirements: Readonly<Record<string, string>> = {
   webgpu: 'a GPU with a Vulkan, Metal or Direct3D 12 driver',
   cuda: "Linux on x64 with CUDA 12 and ONNX Runtime's CUDA files (node node_modules/onnxruntime-node/script/install.js --onnxruntime-node-install=cuda12)",
@@ -72,31 +72,31 @@ function createSession(
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     enableCpuMemArena: arena,
-    // Errors are thrown; only fatal ones are printed too.
+    // Errors are thrown; only fatal ones are also printed.
     logSeverityLevel: 4,
     externalData: [...externalData].map(([path, data]) => ({ path, data })),
     extra: {
       session: {
-        // Threads are awake within a run, and leave the cores to others after it (docs/decisions/0002).
+        // Threads spin during a run and release the cores after it (docs/decisions/0002).
         intra_op: { allow_spinning: '1' },
         force_spinning_stop: '1',
         ...(externalFolder && { model_external_initializers_file_folder_path: externalFolder }),
       },
     },
   });
-  return device === 'cpu' ? session : session.catch((error) => refuseDevice(device, error));
+  return device === 'cpu' ? session : session.catch((error) => throwDeviceError(device, error));
 }
 
-function refuseDevice(device: string, error: Error): never {
+function throwDeviceError(device: string, error: Error): never {
   const requirement = requirements[device];
-  const remedy = requirement ? `it takes ${requirement}; without it` : 'there is no such device;';
+  const remedy = requirement ? `it needs ${requirement}; without it` : 'there is no such device;';
   throw new Error(
     `Cannot compile for device "${device}": ${remedy} use "cpu" (${error.message.trim()})`,
     { cause: error },
   );
 }
 
-/** Structure, options and the identity of constants in memory: equal keys mean interchangeable sessions. */
+/** A hash of structure, options and identity of constants in memory; sessions with equal keys are interchangeable. */
 function sessionKey(lowered: LoweredGraph, options: SessionOptions): string {
   const hash = createHash('sha256').update(lowered.bytes).update(JSON.stringify(options));
   hash.update(lowered.externalFolder ?? '');

@@ -9,7 +9,7 @@ describe('tensor()', () => {
     expect(tensor(new Uint16Array(2), [2]).dtype).toBe('float16');
   });
 
-  test('keeps the array, without a copy', () => {
+  test('wraps the array without a copy', () => {
     const data = Float32Array.of(1, 2);
     expect(tensor(data, [2, 1]).data).toBe(data);
   });
@@ -23,9 +23,9 @@ describe('tensor()', () => {
     expect(tensor(new Int32Array(), [3, 0]).shape).toEqual([3, 0]);
   });
 
-  test('refuses an array of another size', () => {
+  test('rejects an array of the wrong size', () => {
     expect(() => tensor(new Float32Array(5), [2, 3])).toThrow(
-      new RangeError('Cannot make a tensor of shape [2,3]: it takes 6 elements, got 5'),
+      new RangeError('Cannot create a tensor of shape [2,3]: it must have 6 elements, got 5'),
     );
   });
 });

@@ -1,6 +1,6 @@
 import type { DType } from '../graph/value.ts';
 
-/** Host data of each dtype that can be fed and returned; booleans are bytes 0 and 1. */
+/** Host arrays for each dtype that can be fed and returned; booleans are bytes 0 and 1. */
 export interface HostArrays {
   readonly float32: Float32Array;
   readonly int32: Int32Array;
@@ -26,7 +26,7 @@ export function tensor(data: HostArrays[HostDType], shape: readonly number[]): T
   const size = shape.reduce((product, dim) => product * dim, 1);
   if (data.length !== size) {
     throw new RangeError(
-      `Cannot make a tensor of shape [${shape}]: it takes ${size} elements, got ${data.length}`,
+      `Cannot create a tensor of shape [${shape}]: it must have ${size} elements, got ${data.length}`,
     );
   }
   return { dtype: dtypeOf(data), shape, data } as Tensor;

@@ -5,7 +5,7 @@ import {
   type CompileOptions,
   compile,
   type Feeds,
-  type Inputs,
+  type GraphInputs,
   type Tensor,
   tensor,
 } from '../../engine/runtime/index.ts';
@@ -120,7 +120,7 @@ export class BaseModel {
   }
 
   /** What a head is fed besides weights of the model. */
-  headFeeds({ inputs }: Inputs, shared: Feeds): Feeds {
+  headFeeds({ inputs }: GraphInputs, shared: Feeds): Feeds {
     const feeds: Record<string, Tensor> = {};
     for (const name of Object.keys(inputs)) {
       feeds[name] =

@@ -6,7 +6,7 @@ import type { RandomStream } from '../../engine/random/index.ts';
 import {
   type CompiledGraph,
   type Feeds,
-  type Inputs,
+  type GraphInputs,
   type Outputs,
   type Tensor,
   tensor,
@@ -208,7 +208,7 @@ function compileLayers(
 /** The feeds of one session: tables of the batch, weights of its layers, the adapter. */
 function layerFeeds(
   { base, adapter }: LayerRole,
-  { inputs }: Inputs,
+  { inputs }: GraphInputs,
   { feeds: given, first, count }: LayerSpan & { readonly feeds: Feeds },
 ): Feeds {
   const { names } = base.architecture.family;
@@ -295,7 +295,7 @@ class PartJoiner {
   private readonly memory = new Map<string, Float32Array>();
 
   /** The values that a graph takes; valid until the next call. */
-  join(parts: readonly Feeds[], { inputs }: Inputs): Feeds {
+  join(parts: readonly Feeds[], { inputs }: GraphInputs): Feeds {
     if (parts.length === 1) return parts[0]!;
     const names = Object.keys(parts[0]!).filter((name) => inputs[name] !== undefined);
     const joined = names.map((name) => {

@@ -3,7 +3,7 @@ import {
   type CompiledGraph,
   type CompileOptions,
   type Feeds,
-  type Inputs,
+  type GraphInputs,
   type Tensor,
   tensor,
 } from '../../engine/runtime/index.ts';
@@ -29,7 +29,7 @@ export interface HeadOwner {
   /** The name of the head's weight. */
   readonly headName: string;
   weight(name: string): Tensor<'float32'>;
-  headFeeds(graph: Inputs, shared: Feeds): Feeds;
+  headFeeds(graph: GraphInputs, shared: Feeds): Feeds;
   compile(key: string, build: () => Graph, options?: CompileOptions): Promise<CompiledGraph>;
 }
 

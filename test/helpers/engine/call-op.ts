@@ -8,7 +8,7 @@ import { matmul } from '../../../src/engine/graph/ops/matmul.ts';
 import * as reduce from '../../../src/engine/graph/ops/reduce.ts';
 import type { DType, Value } from '../../../src/engine/graph/value.ts';
 
-/** Calls a function of the graph with inputs by name; a sample or a golden gives the attributes. */
+/** Calls a graph function with named inputs and with the attributes of a sample or a golden. */
 export type Call = (inputs: never, attributes: never) => Value | Readonly<Record<string, Value>>;
 export type Named<K extends string> = Readonly<Record<K, Value>>;
 
@@ -24,10 +24,10 @@ const binary =
   ({ a, b }: Named<'a' | 'b'>) =>
     op(a, b);
 
-/** Ops that take nothing, or only constants, cannot be called on inputs. */
+/** Ops without inputs, or with constants only, cannot be called here. */
 type CallableOp = Exclude<OpName, 'input' | 'constant' | 'toBytes' | 'byteMatmul'>;
 
-/** Every op through the function that users call. */
+/** Every op, through its public function. */
 export const callOp: { readonly [K in CallableOp]: Call } = {
   add: binary(elementwise.add),
   sub: binary(elementwise.sub),

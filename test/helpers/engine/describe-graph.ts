@@ -2,7 +2,7 @@ import type { Graph } from '../../../src/engine/graph/graph.ts';
 import { print } from '../../../src/engine/graph/print.ts';
 import { formatType } from '../../../src/engine/graph/value.ts';
 
-/** How many times an op stands in a printed graph. */
+/** How often an op occurs in a printed graph. */
 export function countOps(graph: Graph, op: string): number {
   return print(graph).split(` = ${op}(`).length - 1;
 }

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { grad, gradientName } from '../../../src/engine/graph/grad.ts';
 import { makeGraph } from '../../../src/engine/graph/graph.ts';
 import { input } from '../../../src/engine/graph/ops/source.ts';
-import type { CompiledGraph, Inputs, Tensor } from '../../../src/engine/runtime/index.ts';
+import type { CompiledGraph, GraphInputs, Tensor } from '../../../src/engine/runtime/index.ts';
 import { expectClose } from '../expect-close.ts';
 import { type Call, callByName } from './call-op.ts';
 import { pickFeeds, withCompiled } from './run-graph.ts';
@@ -11,19 +11,19 @@ import { dtypeOfDraw, type Sample, type SampleRun } from './samples/sample.ts';
 
 type Floats = Readonly<Record<string, Tensor<'float32'>>>;
 
-/** Half the distance of the two points of a difference. */
+/** Half the distance between the two points of a difference. */
 const STEP = 2 ** -8;
 /**
  * The error of a central difference with step h: f‴h²/6 of the method and εf/h of the rounding. With
- * the ranges that samples draw from, |f‴| ≤ 200 and |f| ≤ 50 (ε = 2⁻²⁴): 5e-4 and 8e-4.
+ * the ranges of the samples, |f‴| ≤ 200 and |f| ≤ 50 (ε = 2⁻²⁴): 5e-4 and 8e-4.
  */
 const TOLERANCE = 2e-3;
-/** Elements of each input that are moved; more of them would only cost time. */
+/** How many elements of each input are changed; more would only cost time. */
 const MOVED = 12;
 
 /**
- * Compares the gradients of L = Σ c·y, for a random c, with central differences of L, both of them
- * computed by the runtime. One compiled graph serves all runs: only sizes and elements differ.
+ * Compares the gradients of L = Σ c·y, for a random c, with central differences of L, both
+ * computed by the runtime. One compiled graph is used for all runs; only sizes and elements differ.
  */
 export async function expectGradient(
   call: Call,
@@ -86,10 +86,10 @@ async function runFloats(compiled: CompiledGraph, feeds: Floats): Promise<Floats
   return (await compiled.run(pickFeeds(compiled, feeds))) as Floats;
 }
 
-/** c for each output: 1 where the joint graph sets it itself, else random. */
+/** c per output: 1 if the joint graph sets it itself, otherwise random. */
 function drawCotangents(
   outputs: Floats,
-  { joint, run }: { joint: Inputs; run: SampleRun },
+  { joint, run }: { joint: GraphInputs; run: SampleRun },
 ): Floats {
   const drawn = Object.entries(outputs).map(([name, { shape }]) => {
     const cotangent = gradientName(name);
@@ -100,7 +100,7 @@ function drawCotangents(
   return Object.fromEntries(drawn);
 }
 
-/** L = Σ c·y in float64: adding up float32 would hide what moved. */
+/** L = Σ c·y in float64, because float32 sums would hide small changes. */
 function dot(outputs: Floats, cotangents: Floats): number {
   let total = 0;
   for (const [name, { data }] of Object.entries(outputs)) {

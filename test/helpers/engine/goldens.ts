@@ -16,7 +16,7 @@ interface GoldenTensor {
 
 type GoldenTensors = Readonly<Record<string, GoldenTensor>>;
 
-/** What tools/oracle/engine/make_goldens.py wrote. `gradients` is empty where none flows. */
+/** Written by tools/oracle/engine/make_goldens.py. `gradients` is empty if there are none. */
 export interface Golden {
   readonly function: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export interface Golden {
   readonly gradients: GoldenTensors;
 }
 
-/** Both sides hold float32: a few roundings of the largest term. */
+/** Both sides are float32: allows a few roundings of the largest term. */
 const TOLERANCE = 1e-5;
 
 export function readGoldens(name: string): readonly Golden[] {

@@ -5,7 +5,7 @@ import { rmsNorm, silu } from '../../../src/engine/graph/ops/fused.ts';
 import { input } from '../../../src/engine/graph/ops/source.ts';
 import { loraLinear } from './call-function.ts';
 
-/** The inputs that are trained, and the rows themselves: a block below wants their gradient. */
+/** The trained inputs, and the rows, whose gradient the layer below needs. */
 export const LORA_MLP_WRT = ['x', 'up.a', 'up.b', 'down.a', 'down.b'];
 
 /** y = x + down(silu(gate(n)) · up(n)) with n = norm(x), rows of 4 widened to 6, adapters of rank 2. */

@@ -3,11 +3,11 @@ import {
   type CompiledGraph,
   compile,
   type Feeds,
-  type Inputs,
+  type GraphInputs,
   tensor,
 } from '../../../src/engine/runtime/index.ts';
 
-/** Compiles a graph for one thread, as small graphs like it, and frees it after use. */
+/** Compiles a graph for one thread, which is best for small graphs, and frees it after use. */
 export async function withCompiled<T>(
   graph: Graph,
   use: (compiled: CompiledGraph) => Promise<T>,
@@ -20,13 +20,13 @@ export async function withCompiled<T>(
   }
 }
 
-/** Runs a graph once; each output as plain numbers. Feeds that are not its inputs are left out. */
+/** Runs a graph once and returns each output as plain numbers. Feeds that are not its inputs are ignored. */
 export async function runGraph(graph: Graph, feeds: Feeds): Promise<Record<string, number[]>> {
   const outputs = await withCompiled(graph, (compiled) => compiled.run(pickFeeds(graph, feeds)));
   return Object.fromEntries(Object.entries(outputs).map(([name, { data }]) => [name, [...data]]));
 }
 
-export function pickFeeds({ inputs }: Inputs, feeds: Feeds): Feeds {
+export function pickFeeds({ inputs }: GraphInputs, feeds: Feeds): Feeds {
   return Object.fromEntries(Object.entries(feeds).filter(([name]) => name in inputs));
 }
 

@@ -3,19 +3,19 @@ import {
   bool,
   float32,
   int32,
-  testRefusals,
-} from '../../../../test/helpers/engine/test-refusals.ts';
+  testRejections,
+} from '../../../../test/helpers/engine/test-rejections.ts';
 import { formatType } from '../value.ts';
 import { add, cast, clip, exp, less, where } from './elementwise.ts';
 
-testRefusals('elementwise ops refuse', [
+testRejections('elementwise ops reject', [
   [
-    'a dtype that a function of reals does not take',
+    'a dtype other than float32',
     () => exp(int32([2])),
     new TypeError('Cannot apply exp: inputs must be float32, got int32[2]'),
   ],
   [
-    'dtypes that differ',
+    'different dtypes',
     () => add(float32(['M']), int32(['M'])),
     new TypeError(
       'Cannot apply add: inputs must both be float32 or both int32, got float32[M] and int32[M]',
@@ -29,21 +29,21 @@ testRefusals('elementwise ops refuse', [
     ),
   ],
   [
-    'sizes that differ',
+    'different sizes',
     () => add(float32([2, 3]), float32([2, 4])),
     new TypeError(
       'Cannot apply add: shapes must be equal or 1 on every axis, got float32[2,3] and float32[2,4]',
     ),
   ],
   [
-    'symbols that differ',
+    'different symbols',
     () => add(float32(['B', 2]), float32(['T', 2])),
     new TypeError(
       'Cannot apply add: shapes must be equal or 1 on every axis, got float32[B,2] and float32[T,2]',
     ),
   ],
   [
-    'a symbol beside a number',
+    'a symbol and a number',
     () => add(float32(['B']), float32([2])),
     new TypeError(
       'Cannot apply add: shapes must be equal or 1 on every axis, got float32[B] and float32[2]',
@@ -77,13 +77,13 @@ testRefusals('elementwise ops refuse', [
   ],
 ]);
 
-test('numbers take the dtype of the tensor beside them', () => {
+test('plain numbers take the dtype of the other operand', () => {
   expect(formatType(add(int32([2]), 1))).toBe('int32[2]');
   expect(formatType(add(1, float32([2])))).toBe('float32[2]');
   expect(formatType(where(bool([2]), 0, int32([2])))).toBe('int32[2]');
 });
 
-test('a cast to its own dtype is no op', () => {
+test('a cast to the same dtype adds no op', () => {
   const x = float32([2]);
   expect(cast(x, 'float32')).toBe(x);
 });

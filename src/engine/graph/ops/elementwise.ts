@@ -78,7 +78,7 @@ export const powOp = binaryOp('pow', ({ inputs: [a, b], output }, dy) => [
   mul(dy, mul(b, pow(a, sub(b, 1)))),
   mul(dy, mul(output, log(a))),
 ]);
-/** Where both are equal, each gets half of the gradient. */
+/** If both are equal, each gets half of the gradient. */
 export const minOp = binaryOp('min', ({ inputs: [a, b] }, dy) => shareByOrder(a, b, dy));
 export const maxOp = binaryOp('max', ({ inputs: [a, b] }, dy) => shareByOrder(b, a, dy));
 
@@ -145,13 +145,13 @@ export const castOp = defineOp({
   infer: ([x]: Unary, { to }: CastAttributes) => ({ dtype: to, shape: x.shape }),
 });
 
-/** The same numbers, which no gradient flows through. */
+/** The same numbers without a gradient. */
 export const detachOp = defineOp({
   name: 'detach',
   infer: ([x]: Unary, _: None) => x,
 });
 
-/** The same numbers, marked as worth keeping for a backward pass: see `SaveList`. */
+/** The same numbers, marked to be saved for the backward pass: see `SaveList`. */
 export const keepOp = defineOp({
   name: 'keep',
   infer: ([x]: Unary, _: None) => x,
@@ -190,7 +190,7 @@ export const where = (condition: Value, a: Operand, b: Operand): Value => {
 };
 export const cast = (x: Value, to: DType) => (x.dtype === to ? x : apply(castOp, [x], { to }));
 
-/** dy to the smaller of a and b, half to each where they are equal. */
+/** Passes dy to the smaller of a and b, and half to each if they are equal. */
 function shareByOrder(a: Value, b: Value, dy: Value): readonly [Value, Value] {
   const half = where(equal(a, b), mul(dy, 0.5), 0);
   return [where(less(a, b), dy, half), where(less(b, a), dy, half)];

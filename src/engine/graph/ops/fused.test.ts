@@ -1,7 +1,7 @@
-import { float32, int32, testRefusals } from '../../../../test/helpers/engine/test-refusals.ts';
+import { float32, int32, testRejections } from '../../../../test/helpers/engine/test-rejections.ts';
 import { rmsNorm, rope, silu, softmax } from './fused.ts';
 
-testRefusals('fused ops refuse', [
+testRejections('fused ops reject', [
   [
     'softmax of integers',
     () => softmax(int32([2])),
@@ -18,7 +18,7 @@ testRefusals('fused ops refuse', [
     new TypeError('Cannot apply silu: inputs must be float32, got int32[2]'),
   ],
   [
-    'a norm whose weight has another size',
+    'a norm whose weight has the wrong size',
     () => rmsNorm(float32(['M', 4]), float32([3]), 1e-6),
     new TypeError(
       'Cannot apply rmsNorm: the weight must have the shape of the last axis, got float32[M,4] and float32[3]',
@@ -40,21 +40,21 @@ testRefusals('fused ops refuse', [
     'to rotate without heads',
     () => rope(float32(['M', 4]), float32(['M', 2]), float32(['M', 2])),
     new TypeError(
-      'Cannot apply rope: it takes [M,heads,D] and two tables [M,D/2], got float32[M,4] and float32[M,2] and float32[M,2]',
+      'Cannot apply rope: inputs must be [M,heads,D] and two tables [M,D/2], got float32[M,4] and float32[M,2] and float32[M,2]',
     ),
   ],
   [
-    'tables of the whole head size',
+    'tables of the full head size',
     () => rope(float32(['M', 2, 4]), float32(['M', 4]), float32(['M', 4])),
     new TypeError(
-      'Cannot apply rope: it takes [M,heads,D] and two tables [M,D/2], got float32[M,2,4] and float32[M,4] and float32[M,4]',
+      'Cannot apply rope: inputs must be [M,heads,D] and two tables [M,D/2], got float32[M,2,4] and float32[M,4] and float32[M,4]',
     ),
   ],
   [
     'heads of an odd size',
     () => rope(float32(['M', 2, 3]), float32(['M', 1]), float32(['M', 1])),
     new TypeError(
-      'Cannot apply rope: it takes [M,heads,D] and two tables [M,D/2], got float32[M,2,3] and float32[M,1] and float32[M,1]',
+      'Cannot apply rope: inputs must be [M,heads,D] and two tables [M,D/2], got float32[M,2,3] and float32[M,1] and float32[M,1]',
     ),
   ],
 ]);

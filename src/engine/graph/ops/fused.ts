@@ -79,8 +79,8 @@ type Rotated = readonly [Value, Value, Value];
 
 /**
  * Rotary position embedding (arXiv:2104.09864), half-split as in Hugging Face models.
- * x is [M, heads, D]; cos and sin hold each row's angles, [M, D/2]:
- * y = (x₁·cos − x₂·sin, x₂·cos + x₁·sin). Its gradient is the rotation back.
+ * x is [M, heads, D]; cos and sin have each row's angles, [M, D/2]:
+ * y = (x₁·cos − x₂·sin, x₂·cos + x₁·sin). Its gradient is the inverse rotation.
  */
 export const ropeOp = defineOp({
   name: 'rope',
@@ -89,7 +89,7 @@ export const ropeOp = defineOp({
     const [rows, , size] = x.shape as [Dim, Dim, number];
     const angles = [rows, size / 2];
     if (x.shape.length !== 3 || !sameShape(cos.shape, angles) || !sameShape(sin.shape, angles)) {
-      throw typeError('rope', 'it takes [M,heads,D] and two tables [M,D/2]', inputs);
+      throw typeError('rope', 'inputs must be [M,heads,D] and two tables [M,D/2]', inputs);
     }
     return sameAsFirst('rope')(inputs);
   },

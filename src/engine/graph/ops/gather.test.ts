@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { floats, integers, runGraph } from '../../../../test/helpers/engine/run-graph.ts';
-import { float32, int32, testRefusals } from '../../../../test/helpers/engine/test-refusals.ts';
+import { float32, int32, testRejections } from '../../../../test/helpers/engine/test-rejections.ts';
 import { tensor } from '../../runtime/index.ts';
 import { makeGraph } from '../graph.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from './gather.ts';
 import { input } from './source.ts';
 
-testRefusals('ops with indices refuse', [
+testRejections('ops with indices reject', [
   [
     'indices that are not int32',
     () => gatherRows(float32([3, 2]), float32([4])),
@@ -42,17 +42,17 @@ testRefusals('ops with indices refuse', [
     ),
   ],
   [
-    'updates that are more or fewer than the indices',
+    'a different number of updates and indices',
     () => scatterAddRows(float32([4, 2]), int32([5]), 3),
     new TypeError(
       'Cannot apply scatterAddRows: updates must start with the axes of the index, got float32[4,2] and int32[5]',
     ),
   ],
   [
-    'a permutation whose inverse has another length',
+    'a permutation whose inverse has the wrong length',
     () => permuteRows(float32(['M', 2]), int32(['B', 'T']), int32(['B', 'T'])),
     new TypeError(
-      'Cannot apply permuteRows: the inverse must have one entry for each row, got float32[M,2] and int32[B,T] and int32[B,T]',
+      'Cannot apply permuteRows: the inverse must have one entry per row, got float32[M,2] and int32[B,T] and int32[B,T]',
     ),
   ],
   [
@@ -63,69 +63,69 @@ testRefusals('ops with indices refuse', [
     ),
   ],
   [
-    'to pick from the last axis by indices of another shape',
+    'to gather from the last axis with indices of the wrong shape',
     () => gatherLast(float32(['M', 5]), int32(['M', 1])),
     new TypeError(
       'Cannot apply gatherLast: the index must have every axis of the input but the last, got float32[M,5] and int32[M,1]',
     ),
   ],
   [
-    'to pick from a scalar',
+    'to gather from a scalar',
     () => gatherLast(float32([]), int32([])),
     new TypeError(
       'Cannot apply gatherLast: the index must have every axis of the input but the last, got float32[] and int32[]',
     ),
   ],
   [
-    'to pick from the last axis by floats',
+    'to gather from the last axis with float indices',
     () => gatherLast(float32(['M', 5]), float32(['M'])),
     new TypeError(
       'Cannot apply gatherLast: indices must be int32, got float32[M,5] and float32[M]',
     ),
   ],
   [
-    'to spread by floats',
+    'to scatter with float indices along the last axis',
     () => scatterLast(float32(['M']), float32(['M']), 5),
     new TypeError('Cannot apply scatterLast: indices must be int32, got float32[M] and float32[M]'),
   ],
   [
-    'to spread integers',
+    'to scatter integers along the last axis',
     () => scatterLast(int32(['M']), int32(['M']), 5),
     new TypeError('Cannot apply scatterLast: updates must be float32, got int32[M] and int32[M]'),
   ],
   [
-    'to spread updates of another shape',
+    'to scatter updates of the wrong shape',
     () => scatterLast(float32(['M', 1]), int32(['M']), 5),
     new TypeError(
       'Cannot apply scatterLast: updates must have the shape of the index, got float32[M,1] and int32[M]',
     ),
   ],
   [
-    'the largest of a scalar',
+    'argmax of a scalar',
     () => argmax(float32([])),
     new TypeError('Cannot apply argmax: the input must have an axis, got float32[]'),
   ],
   [
-    'the largest few of a scalar',
+    'top k of a scalar',
     () => topKIndices(float32([]), 1),
     new TypeError('Cannot apply topKIndices: the input must have an axis, got float32[]'),
   ],
   [
-    'the largest none',
+    'top 0',
     () => topKIndices(float32([5]), 0),
     new TypeError(
       'Cannot apply topKIndices: k = 0 must be between 1 and the last axis, got float32[5]',
     ),
   ],
   [
-    'more of the largest than there are',
+    'top k with k above the size',
     () => topKIndices(float32([5]), 6),
     new TypeError(
       'Cannot apply topKIndices: k = 6 must be between 1 and the last axis, got float32[5]',
     ),
   ],
   [
-    'a part of the largest',
+    'top k with a fractional k',
     () => topKIndices(float32(['V']), 1.5),
     new TypeError(
       'Cannot apply topKIndices: k = 1.5 must be between 1 and the last axis, got float32[V]',
@@ -133,7 +133,7 @@ testRefusals('ops with indices refuse', [
   ],
 ]);
 
-test('argmax() takes the first of equals, topKIndices() goes from the largest down', async () => {
+test('argmax() returns the first of equals, topKIndices() sorts from the largest', async () => {
   const x = input('x', ['M', 4]);
   const graph = makeGraph({ first: argmax(x), top: topKIndices(x, 3) });
   const feeds = { x: floats([1, 7, 7, 2, -1, -2, -4, -3], [2, 4]) };
@@ -143,7 +143,7 @@ test('argmax() takes the first of equals, topKIndices() goes from the largest do
   expect(top?.slice(2)).toEqual([3, 0, 1, 3]);
 });
 
-test('rows of integers and of conditions are gathered too', async () => {
+test('integer and boolean rows can be gathered', async () => {
   const index = input('index', ['N'], 'int32');
   const graph = makeGraph({
     tokens: gatherRows(input('tokens', ['M'], 'int32'), index),

@@ -36,7 +36,7 @@ type RowsAttributes = {
   readonly rows: Dim;
 };
 
-/** The adjoint of `gatherRows`: rows that share an index are added up. */
+/** The adjoint of `gatherRows`: rows with the same index are added up. */
 export const scatterAddRowsOp = defineOp({
   name: 'scatterAddRows',
   infer(inputs: Indexed, { rows }: RowsAttributes) {
@@ -58,16 +58,16 @@ export const scatterAddRowsOp = defineOp({
 });
 
 /**
- * Rows moved to other places: y[i…] = x[index[i…]], where `inverse` leads back: x[j…] = y[inverse[j…]].
- * Its gradient is a gather too. Rows of y that `inverse` does not name are padding: no gradient flows from them.
- * With an inverse of [K, rows], a row stands in up to K places, whose gradients are added up.
+ * Permuted rows: y[i…] = x[index[i…]] and x[j…] = y[inverse[j…]].
+ * The gradient is a gather too. Rows of y that are not in `inverse` are padding and have no gradient.
+ * With an inverse of [K, rows], a row occurs up to K times, and the gradients are added up.
  */
 export const permuteRowsOp = defineOp({
   name: 'permuteRows',
   infer(inputs: Permuted, _: None) {
     const [x, , inverse] = inputs;
     if (inverse.shape.length > 2 || !sameShape(inverse.shape.slice(-1), x.shape.slice(0, 1))) {
-      throw typeError('permuteRows', 'the inverse must have one entry for each row', inputs);
+      throw typeError('permuteRows', 'the inverse must have one entry per row', inputs);
     }
     return rowsType('permuteRows', inputs);
   },
@@ -77,7 +77,7 @@ export const permuteRowsOp = defineOp({
   },
 });
 
-/** One element of the last axis for each index: y[…] = x[…, index[…]]. */
+/** One element of the last axis per index: y[…] = x[…, index[…]]. */
 export const gatherLastOp = defineOp({
   name: 'gatherLast',
   infer(inputs: Indexed, _: None) {
@@ -102,7 +102,7 @@ type SizeAttributes = {
   readonly size: Dim;
 };
 
-/** The adjoint of `gatherLast`: zeros but for one element in each row. */
+/** The adjoint of `gatherLast`: zeros except for one element per row. */
 export const scatterLastOp = defineOp({
   name: 'scatterLast',
   infer(inputs: Indexed, { size }: SizeAttributes) {
@@ -156,12 +156,12 @@ export const permuteRows = (x: Value, index: Value, inverse: Value): Value =>
 export const gatherLast = (x: Value, index: Value): Value => apply(gatherLastOp, [x, index], {});
 export const scatterLast = (updates: Value, index: Value, size: Dim): Value =>
   apply(scatterLastOp, [updates, index], { size });
-/** Index of the largest element of the last axis, the first one of equals. */
+/** Index of the largest element of the last axis; the first if several are equal. */
 export const argmax = (x: Value) => apply(argmaxOp, [x], {});
 /** Indices of the k largest elements of the last axis, largest first. */
 export const topKIndices = (x: Value, k: number) => apply(topKIndicesOp, [x], { k });
 
-/** Σ over the first axis, as a product with ones: six times as fast as ONNX Runtime's ReduceSum. */
+/** Σ over the first axis as a product with ones, which is six times faster than ONNX Runtime's ReduceSum. */
 function sumPlaces(found: Value): Value {
   const [copies, ...shape] = found.shape as [Dim, ...Dim[]];
   const ones = broadcastTo(constant(Float32Array.of(1), { shape: [1, 1] }), [1, copies]);

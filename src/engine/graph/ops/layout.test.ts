@@ -1,21 +1,21 @@
-import { float32, int32, testRefusals } from '../../../../test/helpers/engine/test-refusals.ts';
+import { float32, int32, testRejections } from '../../../../test/helpers/engine/test-rejections.ts';
 import { broadcastTo, concat, pad, reshape, slice, split, transpose } from './layout.ts';
 
-testRefusals('layout ops refuse', [
+testRejections('layout ops reject', [
   [
-    'to reshape to another number of elements',
+    'to reshape to a different number of elements',
     () => reshape(float32(['M', 4]), ['M', 3]),
     new TypeError('Cannot apply reshape: [M,3] must have as many elements, got float32[M,4]'),
   ],
   [
-    'to reshape to a size that is none',
+    'to reshape to an invalid size',
     () => reshape(float32([4]), [-1, 4]),
     new RangeError(
       'Cannot use "-1" as a size: it must be a whole number ≥ 0 or a canonical sum of products of symbols such as B*T',
     ),
   ],
   [
-    'to broadcast to another size',
+    'to broadcast to a different size',
     () => broadcastTo(float32([3]), [2, 4]),
     new TypeError(
       'Cannot apply broadcastTo: shapes must be equal or 1 on every axis, got float32[3] and float32[2,4]',
@@ -44,30 +44,30 @@ testRefusals('layout ops refuse', [
   [
     'a slice past the end',
     () => slice(float32([2, 3]), { start: 1, end: 4 }),
-    new TypeError('Cannot apply slice: 1:4 must lie inside axis 1, got float32[2,3]'),
+    new TypeError('Cannot apply slice: 1:4 must be inside axis 1, got float32[2,3]'),
   ],
   [
     'a slice that ends before it starts',
     () => slice(float32([5]), { start: 3, end: 2 }),
-    new TypeError('Cannot apply slice: 3:2 must lie inside axis 0, got float32[5]'),
+    new TypeError('Cannot apply slice: 3:2 must be inside axis 0, got float32[5]'),
   ],
   [
     'a slice that starts before the axis',
     () => slice(float32(['M']), { start: -1 }),
-    new TypeError('Cannot apply slice: -1:M must lie inside axis 0, got float32[M]'),
+    new TypeError('Cannot apply slice: -1:M must be inside axis 0, got float32[M]'),
   ],
   [
     'a slice past a symbolic end',
     () => slice(float32(['M', 2]), { axis: 0, end: 'M+1' }),
-    new TypeError('Cannot apply slice: 0:M+1 must lie inside axis 0, got float32[M,2]'),
+    new TypeError('Cannot apply slice: 0:M+1 must be inside axis 0, got float32[M,2]'),
   ],
   [
-    'a slice of an axis that is not there',
+    'a slice of an unknown axis',
     () => slice(float32([2]), { axis: 1 }),
     new RangeError('Cannot apply slice: axis 1 is not an axis of a rank-1 tensor'),
   ],
   [
-    'less than no padding',
+    'negative padding',
     () => pad(float32([2, 3]), { before: 1, after: -1 }),
     new TypeError('Cannot apply pad: before and after must be ≥ 0 (1 and -1), got float32[2,3]'),
   ],
@@ -77,35 +77,35 @@ testRefusals('layout ops refuse', [
     new RangeError('Cannot apply pad: axis -1 is not an axis of a rank-0 tensor'),
   ],
   [
-    'to join shapes that differ on another axis',
+    'to concatenate shapes that differ on another axis',
     () => concat([float32([2, 3]), float32([4, 3])]),
     new TypeError(
       'Cannot apply concat: inputs must agree on dtype and on every axis but 1, got float32[2,3] and float32[4,3]',
     ),
   ],
   [
-    'to join dtypes that differ',
+    'to concatenate different dtypes',
     () => concat([float32([2]), int32([2])]),
     new TypeError(
       'Cannot apply concat: inputs must agree on dtype and on every axis but 0, got float32[2] and int32[2]',
     ),
   ],
   [
-    'to join ranks that differ',
+    'to concatenate different ranks',
     () => concat([float32([2, 3]), float32([2])]),
     new TypeError(
       'Cannot apply concat: inputs must agree on dtype and on every axis but 1, got float32[2,3] and float32[2]',
     ),
   ],
   [
-    'to join along an axis that is not there',
+    'to concatenate along an unknown axis',
     () => concat([float32([2]), float32([2])], 1),
     new RangeError('Cannot apply concat: axis 1 is not an axis of a rank-1 tensor'),
   ],
   [
-    'to join nothing',
+    'to concatenate nothing',
     () => concat([]),
-    new TypeError('Cannot apply concat: it takes at least one input'),
+    new TypeError('Cannot apply concat: there must be at least one input'),
   ],
   [
     'to split into sizes that do not add up',

@@ -80,7 +80,7 @@ export const sliceOp = defineOp({
     const [from, to, length] = [start, end, dimSub(end, start)];
     const outside = (dim: Dim) => typeof dim === 'number' && dim < 0;
     if (outside(from) || outside(length) || outside(dimSub(size, to))) {
-      throw typeError('slice', `${start}:${end} must lie inside axis ${axis}`, inputs);
+      throw typeError('slice', `${start}:${end} must be inside axis ${axis}`, inputs);
     }
     return { dtype: x.dtype, shape: x.shape.with(axis, length) };
   },
@@ -95,7 +95,7 @@ type PadAttributes = {
   readonly after: Dim;
 };
 
-/** Zeros before and after, along one axis. */
+/** Adds zeros before and after, along one axis. */
 export const padOp = defineOp({
   name: 'pad',
   infer(inputs: Unary, { axis, before, after }: PadAttributes) {
@@ -171,12 +171,13 @@ export function pad(
 }
 
 export function concat(values: readonly Value[], axis = -1): Value {
-  if (values.length === 0) throw new TypeError('Cannot apply concat: it takes at least one input');
+  if (values.length === 0)
+    throw new TypeError('Cannot apply concat: there must be at least one input');
   const rank = values[0]?.shape.length ?? 0;
   return apply(concatOp, values, { axis: normalizeAxis('concat', axis, rank) });
 }
 
-/** Cuts one axis into consecutive pieces of the given sizes. */
+/** Splits one axis into consecutive pieces of the given sizes. */
 export function split(x: Value, sizes: readonly Dim[], axis = -1): Value[] {
   const total = sizes.reduce(dimAdd, 0);
   const normal = normalizeAxis('split', axis, x.shape.length);

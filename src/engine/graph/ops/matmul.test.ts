@@ -1,7 +1,7 @@
-import { float32, int32, testRefusals } from '../../../../test/helpers/engine/test-refusals.ts';
+import { float32, int32, testRejections } from '../../../../test/helpers/engine/test-rejections.ts';
 import { matmul } from './matmul.ts';
 
-testRefusals('matmul refuses', [
+testRejections('matmul rejects', [
   [
     'integers',
     () => matmul(float32([2, 3]), int32([3, 2])),
@@ -15,14 +15,14 @@ testRefusals('matmul refuses', [
     ),
   ],
   [
-    'inner sizes that differ',
+    'different inner sizes',
     () => matmul(float32(['M', 3]), float32([4, 3])),
     new TypeError(
       'Cannot apply matmul: inner sizes must agree (3 ≠ 4), got float32[M,3] and float32[4,3]',
     ),
   ],
   [
-    'inner sizes that differ after transposition',
+    'different inner sizes after transposition',
     () => matmul(float32([3, 'M']), float32([3, 4]), { transA: true, transB: true }),
     new TypeError(
       'Cannot apply matmul: inner sizes must agree (3 ≠ 4), got float32[3,M] and float32[3,4]',

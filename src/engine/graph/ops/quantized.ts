@@ -5,23 +5,23 @@ import { maxOf } from './reduce.ts';
 
 type None = Readonly<Record<string, never>>;
 
-/** The byte that stands for 0 in a row. */
+/** The byte that represents 0 in a row. */
 export const ZERO_BYTE = 128;
 
-/** Rows as bytes: q = round(x/scale) + 128, with a scale for each row, [M, 1]. */
+/** Quantizes rows to bytes: q = round(x/scale) + 128, with one scale per row, [M, 1]. */
 export const toBytesOp = defineOp({
   name: 'toBytes',
   infer(inputs: readonly [Value, Value], _: None) {
     const [x, scale] = inputs;
     expectDType('toBytes', 'float32', inputs);
     if (x.shape.length !== 2 || !sameShape(scale.shape, [x.shape[0]!, 1])) {
-      throw typeError('toBytes', 'rows must be a matrix with one scale each', inputs);
+      throw typeError('toBytes', 'rows must be a matrix with one scale per row', inputs);
     }
     return { dtype: 'uint8', shape: x.shape } as const;
   },
 });
 
-/** Products of rows of bytes and a weight [in, out] of bytes with a scale for each column:
+/** Product of byte rows and a byte weight [in, out] with one scale per column:
  *  y[m, n] = scale[n] · Σ_k (q[m, k] − 128)·w[k, n]. */
 export const byteMatmulOp = defineOp({
   name: 'byteMatmul',
@@ -42,22 +42,22 @@ export const byteMatmulOp = defineOp({
   },
 });
 
-/** Rows of 8 bits: x ≈ (bytes − 128)·scale. */
+/** Rows quantized to 8 bits: x ≈ (bytes − 128)·scale. */
 export interface ByteRows {
   readonly bytes: Value;
   /** [M, 1] */
   readonly scale: Value;
 }
 
-/** Rounds each row to 8 bits by its own largest magnitude: scale = max|x|/127.
+/** Quantizes each row to 8 bits by its largest magnitude: scale = max|x|/127.
  *  @example [2, −127, 0.4]  →  scale 1, bytes [130, 1, 128] */
 export function toBytes(x: Value): ByteRows {
-  // A row of zeros has scale 0, so that whatever its bytes are, products with it are 0.
+  // A row of zeros has scale 0, so its products are 0 whatever its bytes are.
   const scale = div(maxOf(abs(x), [-1]), 127);
   return { bytes: apply(toBytesOp, [x, scale], {}), scale };
 }
 
-/** x·W of rows and weights of 8 bits. */
+/** x·W of rows and weights that are quantized to 8 bits. */
 export function byteMatmul({ bytes, scale }: ByteRows, weight: Value, scales: Value): Value {
   return mul(apply(byteMatmulOp, [bytes, weight, scales], {}), scale);
 }

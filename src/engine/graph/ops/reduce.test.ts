@@ -1,28 +1,28 @@
 import { describe, expect, test } from 'vitest';
 import { floats, runGraph } from '../../../../test/helpers/engine/run-graph.ts';
-import { float32, int32, testRefusals } from '../../../../test/helpers/engine/test-refusals.ts';
+import { float32, int32, testRejections } from '../../../../test/helpers/engine/test-rejections.ts';
 import { makeGraph } from '../graph.ts';
 import { count, maxOf, mean, sum } from './reduce.ts';
 import { input } from './source.ts';
 
-testRefusals('reductions refuse', [
+testRejections('reductions reject', [
   [
     'integers',
     () => sum(int32([2])),
     new TypeError('Cannot apply sum: inputs must be float32, got int32[2]'),
   ],
   [
-    'an axis that is not there',
+    'an unknown axis',
     () => maxOf(float32([2, 3]), [2]),
     new RangeError('Cannot apply maxOf: axis 2 is not an axis of a rank-2 tensor'),
   ],
   [
-    'a negative axis that is not there',
+    'an unknown negative axis',
     () => sum(float32([2, 3]), [-3]),
     new RangeError('Cannot apply sum: axis -3 is not an axis of a rank-2 tensor'),
   ],
   [
-    'an axis that is not whole',
+    'a fractional axis',
     () => count(float32([2, 3]), [0.5]),
     new RangeError('Cannot apply count: axis 0.5 is not an axis of a rank-2 tensor'),
   ],
@@ -32,7 +32,7 @@ testRefusals('reductions refuse', [
     new RangeError('Cannot apply sum: axis 0 is not an axis of a rank-0 tensor'),
   ],
   [
-    'one axis named twice',
+    'a duplicate axis',
     () => mean(float32([2, 3]), [0, -2]),
     new TypeError('Cannot apply sum: axes [0,-2] must name each axis once, got float32[2,3]'),
   ],
@@ -46,7 +46,7 @@ describe('without axes', () => {
     expect(maxOf(x, [])).toBe(x);
   });
 
-  test('no list means all axes, which stay with size 1', async () => {
+  test('no list means all axes, which are kept with size 1', async () => {
     const graph = makeGraph({ sum: sum(x), max: maxOf(x), mean: mean(x) });
     expect(graph.outputs.mean?.shape).toEqual([1, 1]);
     const feeds = { x: floats([1, 2, 3, 5, 8, -1], [3, 2]) };
@@ -54,7 +54,7 @@ describe('without axes', () => {
   });
 });
 
-test('count() knows a symbolic size when the graph runs', async () => {
+test('count() resolves a symbolic size at run time', async () => {
   const x = input('x', ['M', 2, 'T']);
   const graph = makeGraph({ all: count(x), rows: count(x, [0]), pair: count(x, [0, -1]) });
   const feeds = { x: floats(Array(24).fill(0), [3, 2, 4]) };

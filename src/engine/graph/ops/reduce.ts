@@ -27,7 +27,7 @@ function inferReduced(name: string) {
   };
 }
 
-/** Reduced axes stay, with size 1. */
+/** Reduced axes are kept with size 1. */
 export const sumOp = defineOp({
   name: 'sum',
   infer: inferReduced('sum'),
@@ -44,13 +44,13 @@ export const maxOfOp = defineOp({
   },
 });
 
-/** How many elements the axes span, as a float32 scalar: a symbolic size is known only at run time. */
+/** The number of elements along the axes as a float32 scalar; a symbolic size is only known at run time. */
 export const countOp = defineOp({
   name: 'count',
   infer: (_: Unary, __: ReduceAttributes) => ({ dtype: 'float32', shape: [] as Dim[] }) as const,
 });
 
-/** Σ over axes (all by default), which stay with size 1. */
+/** Σ over axes (all by default), which are kept with size 1. */
 export function sum(x: Value, axes?: readonly number[]): Value {
   const normal = normalizeAxes('sum', x, axes);
   return normal.length === 0 ? x : apply(sumOp, [x], { axes: normal });
@@ -71,7 +71,7 @@ export function count(x: Value, axes?: readonly number[]): Value {
   return typeof size === 'number' ? constant(size) : apply(countOp, [x], { axes: normal });
 }
 
-/** Sums a broadcast tensor down to the shape it was broadcast from: the gradient of broadcasting. */
+/** Sums a broadcast tensor to its original shape: the gradient of broadcasting. */
 export function sumTo(x: Value, shape: readonly Dim[]): Value {
   const extra = x.shape.length - shape.length;
   const axes = x.shape.flatMap((dim, axis) =>

@@ -58,7 +58,7 @@ export function input(name: string, shape: Shape, dtype: DType = 'float32'): Val
   return apply(inputOp, [], { name, dtype, shape });
 }
 
-/** A tensor known when the graph is made: a float32 scalar, an array, or bytes in a file. */
+/** A tensor that is known when the graph is built: a scalar, an array, or bytes in a file. */
 export function constant(
   data: number | ConstantData | FileSlice,
   type: { readonly dtype?: DType; readonly shape?: Shape } = {},
@@ -68,25 +68,25 @@ export function constant(
   const stored = typeof data === 'number' ? arrayOf[dtype].of(data) : data;
   if (shape.some((dim) => typeof dim !== 'number')) {
     throw new RangeError(
-      `Cannot make a ${dtype}${formatShape(shape)} constant: its sizes must be numbers`,
+      `Cannot create a ${dtype}${formatShape(shape)} constant: its sizes must be numbers`,
     );
   }
   const expected = Number(sizeOf(shape)) * bytesPerElement[dtype];
   const actual = 'file' in stored ? stored.length : stored.byteLength;
   if (actual !== expected) {
     throw new RangeError(
-      `Cannot make a ${dtype}${formatShape(shape)} constant: it takes ${expected} bytes, got ${actual}`,
+      `Cannot create a ${dtype}${formatShape(shape)} constant: it must have ${expected} bytes, got ${actual}`,
     );
   }
   if (!('file' in stored) && !(stored instanceof arrayOf[dtype])) {
     throw new TypeError(
-      `Cannot make a ${dtype} constant: its data must be a ${arrayOf[dtype].name}, got ${stored.constructor.name}`,
+      `Cannot create a ${dtype} constant: its data must be a ${arrayOf[dtype].name}, got ${stored.constructor.name}`,
     );
   }
   return apply(constantOp, [], { data: stored, dtype, shape });
 }
 
-/** Lets plain numbers stand where a float32 or int32 tensor is wanted. */
+/** Converts a plain number to a constant. */
 export function toValue(x: Value | number, dtype: DType = 'float32'): Value {
   return typeof x === 'number' ? constant(x, { dtype }) : x;
 }

@@ -14,7 +14,7 @@ interface Request {
 
 const HIDDEN = -1e9;
 
-/** Each keeps away from the kinks and poles of the ops that are sampled with it. */
+/** Each avoids the kinks and poles of the ops that use it. */
 const draws: { readonly [K in Draw]: (request: Request) => Iterable<number> } = {
   normal: each(({ random }) => 4 * random() - 2),
   positive: each(({ random }) => 0.5 + 1.5 * random()),
@@ -61,7 +61,7 @@ function each(draw: (request: Request, i: number) => number) {
   return (request: Request) => Array.from({ length: request.count }, (_, i) => draw(request, i));
 }
 
-/** A stream of numbers from 0 to 1 (mulberry32) that depends on nothing but the key. */
+/** A stream of numbers from 0 to 1 (mulberry32) that depends only on the key. */
 export function randomOf(key: string): Random {
   let state = 0;
   for (const character of key) state = (Math.imul(state, 31) + character.charCodeAt(0)) | 0;

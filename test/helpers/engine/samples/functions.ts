@@ -35,7 +35,7 @@ const attention: fc.Arbitrary<Sample> = fc
     attributes: {},
   }));
 
-/** Different numbers in a row: where all are equal, ε alone bounds the slope. */
+/** Different numbers in a row: if all are equal, only ε bounds the slope. */
 const layerNorm: fc.Arbitrary<Sample> = fc
   .record({ shape: shapes(1, 4), epsilon: fc.constantFrom(0.1, 1) })
   .map(({ shape, epsilon }) => ({
@@ -103,7 +103,7 @@ const sumTo: fc.Arbitrary<Sample> = fc
     attributes: { shape: shape.map((size, i) => (ones[i] ? 1 : size)).slice(dropped) },
   }));
 
-/** Samples of every function that is made of ops. */
+/** Samples of every function that is composed of ops. */
 export const functionSamples: { readonly [K in FunctionName]: fc.Arbitrary<Sample> } = {
   gelu: unary('normal'),
   geluTanh: unary('normal'),

@@ -3,7 +3,7 @@ import type { Dim } from '../../../../src/engine/graph/dim.ts';
 import type { Sample } from './sample.ts';
 import { dim, shapes } from './shapes.ts';
 
-/** Axes of the rows, with symbols of their own. */
+/** Axes of the rows, with their own symbols. */
 const rowShapes = fc
   .tuple(dim('D'), dim('E'), fc.nat(2))
   .map(([d, e, rank]) => [d, e].slice(0, rank));

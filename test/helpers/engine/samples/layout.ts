@@ -11,7 +11,7 @@ export function reduction(draw: Draw): fc.Arbitrary<Sample> {
   );
 }
 
-/** Neighbouring axes become one, size-1 axes are put in, or the other way round. */
+/** Merges adjacent axes, inserts axes of size 1, or the reverse. */
 const reshape: fc.Arbitrary<Sample> = fc
   .tuple(shapes(0, 4), fc.nat(4), fc.nat(4))
   .map(([shape, from, to]) => {
@@ -23,7 +23,7 @@ const reshape: fc.Arbitrary<Sample> = fc
     };
   });
 
-/** Known sizes become 1 or are left out; a symbol must be bound by an axis of the input. */
+/** Known sizes become 1 or are omitted; a symbol must be bound by an axis of the input. */
 const broadcastTo: fc.Arbitrary<Sample> = fc
   .tuple(shapes(0, 4), fc.nat(4), fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }))
   .map(([shape, most, ones]) => {
@@ -39,7 +39,7 @@ const transpose: fc.Arbitrary<Sample> = shapes(1, 4).chain((shape) =>
     .map((permutation) => ({ inputs: x(shape), attributes: { permutation } })),
 );
 
-/** Of an axis of known size any part, of an unknown one its start, its end, or all. */
+/** Any part of an axis of known size; the start, the end or all of an unknown one. */
 const cuts = fc.oneof(
   fc.tuple(fc.nat(5), fc.nat(5), rank(1, 5)).map(([from, to, size]) => ({
     size,

@@ -7,7 +7,7 @@ import { layoutSamples, reduction } from './layout.ts';
 import { matmulSamples } from './matmul.ts';
 import type { Sample } from './sample.ts';
 
-/** Samples of every op, or the remark that it stops gradients: a new op does not compile without. */
+/** Samples of every op, or a note that it has no gradient: a new op without an entry does not compile. */
 export const opSamples: { readonly [K in OpName]: fc.Arbitrary<Sample> | 'no gradient' } = {
   input: 'no gradient',
   constant: 'no gradient',

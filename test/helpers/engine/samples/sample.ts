@@ -1,7 +1,7 @@
 import { type Dim, evaluateDim, type Shape } from '../../../../src/engine/graph/dim.ts';
 import type { DType } from '../../../../src/engine/graph/value.ts';
 
-/** How the elements of an input are drawn, and its dtype. */
+/** How the elements of an input are sampled, and its dtype. */
 export const dtypeOfDraw = {
   normal: 'float32',
   positive: 'float32',
@@ -14,31 +14,31 @@ export const dtypeOfDraw = {
   distinct: 'float32',
   /** 0, or 1/(1 − p) with p = ¼. */
   dropoutMask: 'float32',
-  /** Hides any keys but the first. */
+  /** Masks any keys but the first. */
   paddingBias: 'float32',
-  /** Hides the keys after a query's own. */
+  /** Masks the keys after the query's position. */
   causalBias: 'float32',
   condition: 'bool',
   /** Below the input's bound. */
   index: 'int32',
-  /** A permutation and its inverse: they agree within one run. */
+  /** A permutation and its inverse, which match within one run. */
   permutation: 'int32',
   inverse: 'int32',
 } as const satisfies Record<string, DType>;
 
 export type Draw = keyof typeof dtypeOfDraw;
 
-/** One input of a sample: its shape, and how its elements are drawn. */
+/** One input of a sample: its shape, and how its elements are sampled. */
 export interface SampleInput {
   readonly shape: Shape;
   readonly draw: Draw;
-  /** Indices are drawn below this size. */
+  /** Indices are below this size. */
   readonly bound?: Dim;
-  /** No gradient is asked for. */
+  /** Has no gradient. */
   readonly fixed?: boolean;
 }
 
-/** What a function of the graph is called with: plain data, so that a counterexample prints. */
+/** The arguments of a graph function: plain data, so a counterexample can be printed. */
 export interface Sample {
   readonly inputs: Readonly<Record<string, SampleInput>>;
   readonly attributes: Readonly<Record<string, unknown>>;

@@ -21,14 +21,14 @@ export const dim = (symbol: SymbolName): fc.Arbitrary<Dim> => fc.constantFrom<Di
 
 export const rank = (min: number, max: number) => fc.integer({ min, max });
 
-/** Shapes of `min` to `max` axes, each a symbol of its own or a number. */
+/** Shapes of `min` to `max` axes, each a different symbol or a number. */
 export function shapes(min: number, max: number): fc.Arbitrary<Dim[]> {
   return rank(min, max).chain((length) =>
     fc.tuple(...SYMBOLS.slice(0, length).map((symbol) => dim(symbol))),
   );
 }
 
-/** Shapes that broadcast together: axes of one shape, some of them 1, leading ones left out. */
+/** Shapes that broadcast together: axes of one shape, some replaced by 1, leading ones omitted. */
 export function broadcastShapes(count: number, maxRank: number): fc.Arbitrary<Dim[][]> {
   return shapes(0, maxRank).chain((shape) =>
     fc.array(
@@ -45,7 +45,7 @@ export function axisOf(length: number): fc.Arbitrary<number> {
   return fc.integer({ min: -length, max: length - 1 });
 }
 
-/** Some axes, counted from either side, none twice; or undefined for all. */
+/** Some distinct axes, counted from either end; undefined for all. */
 export function axesOf(length: number): fc.Arbitrary<number[] | undefined> {
   const some = fc
     .tuple(
