@@ -9,6 +9,7 @@ const rows = [
   { path: 'engine/onnx', only: ['engine/graph'] },
   { path: 'engine/runtime', only: ['engine/graph', 'engine/onnx'] },
   { path: 'engine', only: [] },
+  { path: 'columns', only: [] },
   { path: 'config' },
   { path: 'base-setup' },
   { path: 'models/decoder' },
@@ -22,7 +23,7 @@ const rows = [
   { path: 'run' },
   { path: 'demo' },
   { path: 'dashboard' },
-  { path: 'index.ts' },
+  { path: 'index.ts|components.ts' },
   { path: 'cli' },
 ];
 

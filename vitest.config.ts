@@ -6,6 +6,9 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'tools/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    // A busy machine is no failure.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     reporters: ['default', new SummaryReporter()],
   },
 });

@@ -19,13 +19,13 @@ const lora = { r: 16, lora_alpha: 32 };
 const BATCH = 4;
 
 /**
- * Speed of a decoder block against the raw speed of a matmul in the same process.
+ * Speed of a decoder block relative to a raw matmul in the same process.
  *
  * Dense-equivalent GFLOPS count only the block's frozen weights: 2·params·tokens forward,
- * 4·params·tokens forward + backward; attention, norms and LoRA come on top and are not counted.
- * The raw product is the block's largest, its result left inside the runtime; `returned_gflops` is
- * its speed when the result comes back to JavaScript. `backward` is forward and backward in one run;
- * `…_split` runs them apart, with the products of the forward run saved in between.
+ * 4·params·tokens forward + backward; attention, norms and LoRA are extra and not counted.
+ * The raw product is the block's largest, with its result kept inside the runtime; `returned_gflops`
+ * is its speed when the result is returned to JavaScript. `backward` is forward + backward in one
+ * run; `…_split` runs them separately and saves the forward run's products in between.
  */
 export async function benchBlock({ python }: BenchOptions): Promise<object> {
   const raw = await rawProduct({
@@ -33,8 +33,8 @@ export async function benchBlock({ python }: BenchOptions): Promise<object> {
     inner: config.hidden_size,
     out: config.intermediate_size,
   });
-  const long = await makeBlock(256);
-  const short = await makeBlock(64);
+  const long = await buildBlock(256);
+  const short = await buildBlock(64);
   const times = await timeInTurns(
     {
       matmul: raw.kept,
@@ -71,15 +71,15 @@ export async function benchBlock({ python }: BenchOptions): Promise<object> {
   return result;
 }
 
-/** The block for a batch of equally long sequences, ready to run with random weights. */
-async function makeBlock(length: number) {
+/** Builds the block for a batch of sequences of equal length, with random weights. */
+async function buildBlock(length: number) {
   const batch = new PackedBatch(Array.from({ length: BATCH }, () => new Int32Array(length)));
   const plan = batch.plan(config);
   const block = layerGraph(architecture, { lora, ...plan.form });
   const wrt = ['x', ...Object.keys(block.inputs).filter((name) => name.includes('lora_'))];
   const graphs = grad(block, { of: ['y'], wrt, save: 'matmul' });
   const [forward, joint, saving, backward] = (await Promise.all(
-    // As training compiles them: passes that save give their memory back (docs/decisions/0012).
+    // As in training: passes that save activations release their memory (docs/decisions/0012).
     [block, graphs.joint, graphs.forward, graphs.backward].map((graph) =>
       compile(graph, { arena: graph !== graphs.forward }),
     ),
@@ -90,7 +90,7 @@ async function makeBlock(length: number) {
   }
   const modules = [...layerParts(architecture).modules.values()];
   return {
-    /** Products of a weight and a token's number. */
+    /** Multiplications of a weight by an activation. */
     products: BATCH * length * modules.reduce((sum, [out, inner]) => sum + out * inner, 0),
     forward: () => forward.run(pick(feeds, forward)),
     joint: () => joint.run(pick(feeds, joint)),
@@ -104,7 +104,7 @@ async function makeBlock(length: number) {
   };
 }
 
-/** Growth of resident memory over 200 runs, after 50 to warm up. */
+/** Growth of resident memory over 200 runs, after a warm-up of 50. */
 async function rssGrowth(run: () => Promise<unknown>): Promise<number> {
   const repeat = async (times: number) => {
     for (let i = 0; i < times; i++) await run();

@@ -11,12 +11,12 @@ import { median, round } from './measure.ts';
 const OPENINGS = 5;
 const FRAMES = 300;
 
-/** A run of 100 000 steps and 20 000 samples in the page, and what a page costs a training. */
+/** Measures page times with 100 000 steps and 20 000 samples, and what an open page costs a training. */
 export async function benchDashboard(): Promise<object> {
   const executablePath = findBrowser();
   if (executablePath === undefined) {
     throw new Error(
-      'Cannot measure the dashboard: a browser must be there, got none; install chromium, or name one in PROXIMAL_BROWSER',
+      'Cannot measure the dashboard: a browser is required; install chromium, or set PROXIMAL_BROWSER',
     );
   }
   const browser = await chromium.launch({ executablePath });
@@ -38,7 +38,7 @@ async function measurePage(browser: Browser): Promise<object> {
     for (let i = 0; i < OPENINGS; i++) {
       const labels = join(folder, 'labels');
       const options = { folders: [folder], labels, port: 0, onError: console.error };
-      // Opened at once: the server has read nothing yet.
+      // Opened immediately: the server has read nothing yet.
       const dashboard = await startDashboard(options);
       const page = await browser.newPage();
       cold.push(await timeOpening(page, dashboard.url));

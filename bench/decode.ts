@@ -13,9 +13,9 @@ const PRECISIONS = ['f32', 'f32-feeds', 'int8'] as const;
 const PROMPT_TOKENS = 64;
 const NEW_TOKENS = 64;
 
-/** Tokens a second of Qwen3-0.6B's shape with LoRA on q, k, v, o: prompts of 64, then 64 new tokens. */
+/** Tokens per second at Qwen3-0.6B's shape with LoRA on q, k, v, o: prompts of 64, then 64 new tokens. */
 export async function benchDecode({ python }: BenchOptions): Promise<object> {
-  // Before our model takes its memory.
+  // Measured before our model allocates its memory.
   const peer = python && { peer: runPeer(python, 'generate.py', ...BATCHES.map(String)) };
   const bandwidth = await measureBandwidth();
   const base = qwen3Model();
@@ -41,7 +41,7 @@ export async function benchDecode({ python }: BenchOptions): Promise<object> {
   return { bandwidth_gbs: round(bandwidth, 1), results, ...(peer || {}) };
 }
 
-/** Median milliseconds of a step: sampling is not part of it. */
+/** Median milliseconds per step, without sampling. */
 async function stepTime(
   base: BaseModel,
   { decoder, batch }: { decoder: Decoder; batch: number },

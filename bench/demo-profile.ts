@@ -7,11 +7,11 @@ import { round } from './measure.ts';
 
 interface StageTime {
   seconds: number;
-  /** In ONNX Runtime. */
+  /** Seconds inside ONNX Runtime. */
   runtime: number;
 }
 
-/** How much of the demo's time is spent inside ONNX Runtime, as a whole and by stage. */
+/** Share of the demo's time that is spent inside ONNX Runtime, in total and per stage. */
 export async function benchDemoProfile(): Promise<object> {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-demo-'));
   const stages = new Map<string, StageTime>();

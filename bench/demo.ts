@@ -8,16 +8,16 @@ interface DemoSeed {
   readonly gold_before: number;
   readonly gold_after: number;
   readonly win_rate: number;
-  /** Lower end of the 95 % interval of the mean difference. */
+  /** Lower end of the 95 % confidence interval of the mean difference. */
   readonly ci_low: number;
-  /** Nats a token, at the end. */
+  /** Nats per token, at the end. */
   readonly kl: number;
   readonly accuracy: number;
   readonly length_accuracy: number;
   readonly seconds: number;
 }
 
-/** The demo from several seeds. */
+/** Runs the demo with several seeds. */
 export async function benchDemo({ seeds = 1 }: { seeds?: number } = {}): Promise<{
   seeds: readonly DemoSeed[];
 }> {
@@ -30,7 +30,7 @@ export async function benchDemo({ seeds = 1 }: { seeds?: number } = {}): Promise
   return { seeds: results };
 }
 
-/** The learned reward and the gold score, with the KL penalty and without it. */
+/** Learned reward and gold score, with and without the KL penalty. */
 export async function benchOveroptimisation() {
   const runs: Record<string, object> = {};
   for (const [name, klCoef] of [

@@ -10,14 +10,14 @@ interface TaskResult {
 
 export interface LearningResult {
   readonly tasks: readonly TaskResult[];
-  /** The same tasks with β = 0: what the KL penalty holds back. */
+  /** The same tasks with β = 0: shows what the KL penalty prevents. */
   readonly without_kl: readonly ({ readonly reward: string } & Learned)[];
 }
 
-/** Seeds of the runs of each task. */
+/** Seeds per task. */
 export const SEEDS = [0, 1, 2, 3, 4];
 
-/** Whether PPO learns: every task from five seeds, and once without the KL penalty. */
+/** Checks that PPO learns: every task with five seeds, and once without the KL penalty. */
 export async function benchLearning(): Promise<LearningResult> {
   const results: TaskResult[] = [];
   const withoutKl: ({ reward: string } & Learned)[] = [];
@@ -31,7 +31,7 @@ export async function benchLearning(): Promise<LearningResult> {
   return { tasks: results, without_kl: withoutKl };
 }
 
-/** Says on stderr how far a run is. */
+/** Prints a run's progress to stderr. */
 async function learnAloud(
   task: Task,
   options: { seed: number; klCoef?: number },
@@ -52,7 +52,7 @@ async function learnAloud(
   return learned;
 }
 
-/** The result for people: a row for each run, and the bounds that it is held to. */
+/** The result as a table: one row per run, with the bounds it must meet. */
 export function learningTable({ tasks: results, without_kl: withoutKl }: LearningResult): string {
   const head = row(['reward', 'seed', 'before', 'after', 'KL', 'explained variance']);
   const blocks = results.map(({ reward, bounds, seeds }) => [

@@ -13,9 +13,9 @@ import { benchPrefill } from './prefill.ts';
 import { benchSteady } from './steady.ts';
 
 interface Benchmark {
-  /** Prints nothing to stdout: it returns the numbers, one JSON object. */
+  /** Returns the numbers as one JSON object; prints nothing to stdout. */
   readonly run: (options: BenchOptions) => Promise<object>;
-  /** How people read them. */
+  /** Formats the numbers for people. */
   readonly show: (result: object) => string;
 }
 
@@ -41,7 +41,7 @@ function benchmark<R extends object>(
   return { run, show: (result) => show(result as R) };
 }
 
-/** `--peer` alone means the python3 on the path. */
+/** `--peer` without a value uses python3 from the path. */
 const args = process.argv.slice(2).flatMap((arg, i, all) => {
   const isAlone = all[i + 1]?.startsWith('--') ?? true;
   return arg === '--peer' && isAlone ? [arg, 'python3'] : [arg];

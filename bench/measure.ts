@@ -2,13 +2,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 export interface BenchOptions {
-  /** A Python that runs the peer beside us; none: no peer. */
+  /** Python that runs the peer; no peer if missing. */
   readonly python?: string | undefined;
-  /** Of benchmarks that train: how many runs. */
+  /** Number of runs, for benchmarks that train. */
   readonly seeds?: number;
-  /** Of `ppo-step`: which shape; all if not given. */
+  /** For `ppo-step`: which case; all if missing. */
   readonly case?: string | undefined;
-  /** Of `ppo-step`: the weights while generating. */
+  /** For `ppo-step`: the rollout precision. */
   readonly precision?: string | undefined;
 }
 
@@ -27,8 +27,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Times several pieces of work in turns, so that a slow moment of the machine strikes all of them:
- * what is compared was measured side by side. Returns each one's milliseconds, round by round.
+ * Times several functions in turns, so that a slow moment of the machine affects all of them.
+ * Returns the milliseconds of each, per round.
  */
 export async function timeInTurns<K extends string>(
   works: Readonly<Record<K, () => Promise<unknown>>>,

@@ -12,7 +12,7 @@ const lora = { r: 16, lora_alpha: 32, target_modules: ['q_proj', 'k_proj', 'v_pr
 
 /**
  * Resident memory of Qwen3-0.6B's shape with policy, reference, value and reward loaded and used once,
- * over the bytes of one float32 copy of the base; then the same with an int8 decoder beside.
+ * over the bytes of one float32 copy of the base; then the same with an int8 decoder added.
  */
 export async function benchMemory(): Promise<object> {
   const base = qwen3Model();
@@ -33,7 +33,7 @@ export async function benchMemory(): Promise<object> {
 const prompt = Int32Array.from({ length: 64 }, (_, i) => i + 100);
 const response = Int32Array.from({ length: 32 }, (_, i) => i + 500);
 
-/** Makes the four roles over one base and runs each of them; returns the policy's adapter. */
+/** Creates the four roles over one base and runs each; returns the policy's adapter. */
 async function useRoles(base: BaseModel): Promise<LoraAdapter> {
   const adapters = [0, 1, 2].map((seed) => LoraAdapter.create(lora, base.modules(), seed));
   const [policyAdapter, valueAdapter, rewardAdapter] = adapters as [

@@ -11,7 +11,7 @@ const middle: CaseRequest = {
 
 const alike = (count: number, length: number) => Array.from({ length: count }, () => length);
 
-/** What changes along each curve. */
+/** The setting that changes along each curve. */
 const curves: Readonly<Record<string, readonly (readonly [number, Partial<CaseRequest>])[]>> = {
   batch: [1, 2, 4, 8, 16].map((count) => [count, { prompts: alike(count, 64) }]),
   prompt_tokens: [64, 256, 1024].map((length) => [length, { prompts: alike(4, length) }]),

@@ -6,13 +6,13 @@ import type { RolloutPrecision } from '../src/generation/decode-weights.ts';
 import { type BenchOptions, round } from './measure.ts';
 import { runPeer } from './peer.ts';
 import { type CaseName, stepCases } from './ppo-step/cases.ts';
-import { type Measured, runChild } from './ppo-step/run-child.ts';
+import { type CaseResult, runChild } from './ppo-step/run-child.ts';
 
 const REPEATS = 3;
 const LAYERS = 28;
 
-/** Whole PPO updates of Qwen3-0.6B's shape; with a Python, the same work in torch and in TRL. The
- *  default case stands at the top, the others as `cases`. */
+/** Whole PPO updates at Qwen3-0.6B's shape; with a Python, also the same work in torch and TRL.
+ *  The default case is at the top level, the others are in `cases`. */
 export async function benchPpoStep(options: BenchOptions): Promise<object> {
   if (options.case !== undefined) return measureCase(options.case as CaseName, options);
   const { default: first, ...others } = stepCases;
@@ -37,8 +37,11 @@ function measureCase(name: CaseName, { python, precision = 'f32' }: BenchOptions
   return python === undefined ? own : { ...own, ...comparePeers(own, { name, python }) };
 }
 
-/** The same texts in the peers: torch and PEFT by a script of ours, and TRL where it is installed. */
-function comparePeers(own: Measured, { name, python }: { name: CaseName; python: string }): object {
+/** Runs the same texts in the peers: torch + PEFT by our own script, and TRL if it is installed. */
+function comparePeers(
+  own: CaseResult,
+  { name, python }: { name: CaseName; python: string },
+): object {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-bench-'));
   const path = join(folder, 'case.json');
   const { prompts, samples, epochs } = stepCases[name];
@@ -46,9 +49,11 @@ function comparePeers(own: Measured, { name, python }: { name: CaseName; python:
   const settings = { repeats: REPEATS, threads: availableParallelism() };
   try {
     writeFileSync(path, JSON.stringify({ ...shape, ...settings }));
-    const torch = runPeer(python, 'ppo_step.py', path) as Measured;
+    const torch = runPeer(python, 'ppo_step.py', path) as CaseResult;
     console.error(`torch: ${JSON.stringify(torch)}`);
-    const trl = hasTrl(python) ? (runPeer(python, 'ppo_step_trl.py', path) as Measured) : undefined;
+    const trl = hasTrl(python)
+      ? (runPeer(python, 'ppo_step_trl.py', path) as CaseResult)
+      : undefined;
     if (trl !== undefined) console.error(`trl: ${JSON.stringify(trl)}`);
     const peer = trl ?? torch;
     return {

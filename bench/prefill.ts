@@ -1,3 +1,4 @@
+import { forward } from '../src/models/decoder/forward.ts';
 import { PackedBatch } from '../src/models/decoder/packed-batch.ts';
 import { median, round, timeInTurns } from './measure.ts';
 import { parameterCount, qwen3Model } from './qwen3.ts';
@@ -20,7 +21,7 @@ export async function benchPrefill(): Promise<object> {
     out: config.intermediate_size,
   });
   const times = await timeInTurns(
-    { matmul: raw.kept, prefill: () => base.hiddenStates(batch) },
+    { matmul: raw.kept, prefill: () => forward({ base }, batch) },
     { rounds: 5, warmup: 1 },
   );
   const dense = parameterCount(base) - base.weight(family.names.embedding).data.length;

@@ -3,7 +3,7 @@ import { BaseModel } from '../src/models/decoder/base-model.ts';
 import { type Architecture, readArchitecture } from '../src/models/decoder/families/index.ts';
 import { weightShapes } from '../src/models/decoder/weight-shapes.ts';
 
-/** config.json of Qwen3-0.6B, as far as shapes go. */
+/** The fields of Qwen3-0.6B's config.json that set its shape. */
 const config = {
   model_type: 'qwen3',
   vocab_size: 151_936,
@@ -23,7 +23,7 @@ export function qwen3Architecture(layers = config.num_hidden_layers): Architectu
   return readArchitecture({ ...config, num_hidden_layers: layers });
 }
 
-/** A model of Qwen3-0.6B's shape with cheap pseudo-random weights: only its speed is of interest. */
+/** A model of Qwen3-0.6B's shape with cheap pseudo-random weights: only its speed matters. */
 export function qwen3Model(layers?: number): BaseModel {
   const architecture = qwen3Architecture(layers);
   let state = 1;

@@ -9,12 +9,12 @@ export interface ProductSizes {
   readonly out: number;
 }
 
-/** One product by itself, as a measure of the machine. */
+/** A single matrix product, as a measure of the machine. */
 export interface RawProduct {
   readonly flops: number;
-  /** Through one `run`, the result returned to JavaScript. */
+  /** One `run` whose result is returned to JavaScript. */
   returned(): Promise<Outputs>;
-  /** The same with the result left inside the runtime: the kernel's own speed. */
+  /** The same, but the result stays inside the runtime: the kernel's own speed. */
   kept(): Promise<Outputs>;
   dispose(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export async function rawProduct({ rows, inner, out }: ProductSizes): Promise<Ra
   };
 }
 
-/** GFLOPS of the largest product of a Qwen3-0.6B layer over 256 tokens, its result left inside. */
+/** GFLOPS of the largest product of a Qwen3-0.6B layer over 256 tokens, with the result kept inside the runtime. */
 export async function rawSpeed(): Promise<number> {
   const product = await rawProduct({ rows: 256, inner: 1024, out: 3072 });
   const { kept } = await timeInTurns({ kept: product.kept }, { rounds: 30, warmup: 5 });

@@ -17,7 +17,7 @@ interface Look {
   readonly sessions: number;
 }
 
-/** Memory, handles and sessions of a long run of the embedded model. */
+/** Memory, handles and sessions over a long run of the embedded model. */
 export async function benchSteady(): Promise<object> {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-steady-'));
   const looks: Look[] = [];

@@ -1,23 +1,25 @@
 /** PPO on one page, made of the package's parts. PPOTrainer does the same, and more.
  *  npx tsx examples/minimal-ppo.ts [model]: a model's folder or hub id, or a tiny random one. */
 import {
-  AdvantageComputer,
   createModel,
-  ExperienceBuffer,
   type LoadedModel,
   LoraAdapter,
   loadModel,
-  ModelTrainer,
   PolicyModel,
-  placeRewards,
   readArchitecture,
   resolvePPOConfig,
-  TokenAttributor,
   Tokenizer,
-  ValueAdder,
   ValueModel,
   zeroHead,
 } from 'proximal';
+import {
+  AdvantageComputer,
+  ExperienceBuffer,
+  ModelTrainer,
+  placeRewards,
+  TokenAttributor,
+  ValueAdder,
+} from 'proximal/components';
 
 const [modelName] = process.argv.slice(2);
 const config = resolvePPOConfig({

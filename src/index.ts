@@ -1,5 +1,30 @@
-export * from './advantage/index.ts';
-export * from './base-setup/index.ts';
+/**
+ * PPO fine-tuning of language models: trainers, models, rewards, data and configs.
+ * @module proximal
+ */
+
+export {
+  type ChatMessage,
+  type ChatTemplateOptions,
+  type DecodeOptions,
+  type DownloadProgress,
+  defaultLoraConfig,
+  type EncodeOptions,
+  HubError,
+  type HubFailure,
+  LoraAdapter,
+  type LoraConfig,
+  loadTokenizer,
+  type ModuleShapes,
+  type PeftAdapter,
+  type ResolveModelOptions,
+  readAdapter,
+  resolveModel,
+  StreamingDecoder,
+  Tokenizer,
+  type WriteAdapterOptions,
+  writeAdapter,
+} from './base-setup/index.ts';
 export { loadConfigFile } from './config/load-config-file.ts';
 export { type ModelConfig, resolveModelConfig } from './config/model-config.ts';
 export { ConfigError } from './config/parse-config.ts';
@@ -10,21 +35,169 @@ export {
   type TrainingConfig,
   type TrainingConfigOptions,
 } from './config/training-config.ts';
-export * from './data/index.ts';
-export { embeddedFolder, embeddedPreferences } from './embedded/embedded-files.ts';
-export * as world from './embedded/world/index.ts';
-export * as graph from './engine/graph/index.ts';
-export * from './engine/optim/index.ts';
-export * from './engine/random/index.ts';
-export * from './engine/runtime/index.ts';
-export * from './experience-buffer/index.ts';
-export * from './generation/index.ts';
-export * from './loop/index.ts';
-export * from './models/index.ts';
-export * from './ppo-trainer/index.ts';
-export * from './reward-kl/index.ts';
-export * from './run/index.ts';
-export * from './stages/index.ts';
-export * from './token-attribution/index.ts';
-export * from './training/index.ts';
+export {
+  type BadRow,
+  type BadRowReason,
+  type CompletionDataset,
+  type CompletionRecord,
+  type CompletionReport,
+  type DataRow,
+  type LoadCompletionsOptions,
+  type LoadPreferencesOptions,
+  type LoadPromptsOptions,
+  loadCompletions,
+  loadPreferences,
+  loadPrompts,
+  type PreferenceDataset,
+  type PreferenceGroup,
+  type PreferencePair,
+  type PreferenceReport,
+  type PromptDataset,
+  type PromptRecord,
+  type PromptReport,
+  type RatedCompletion,
+  type ReadRowsOptions,
+  type RowReport,
+  type RowSource,
+  readRows,
+} from './data/index.ts';
+export {
+  type FinishReason,
+  type GeneratedText,
+  type GenerationOptions,
+  Generator,
+  type GeneratorOptions,
+  type Prompt,
+  type RolloutPrecision,
+  type TokenEvent,
+} from './generation/index.ts';
+export {
+  type Convergence,
+  type EpochCallback,
+  type EvaluationReport,
+  type Metrics,
+  NonFiniteError,
+  type Performance,
+  type Phase,
+  type SampleRecord,
+  type StepCallbacks,
+  type StopReason,
+  stopReasons,
+  type TokenAlternatives,
+  type TokenRecord,
+  type TrainCallback,
+  type TrainEvent,
+} from './loop/index.ts';
+export {
+  type Architecture,
+  BaseModel,
+  createModel,
+  type DecoderConfig,
+  freshArchitecture,
+  type LoadedModel,
+  loadModel,
+  loadRewardModel,
+  type ModelOutput,
+  mergeAdapter,
+  PolicyModel,
+  type PolicyOptions,
+  type ResponseLogprobs,
+  RewardModel,
+  type RewardModelOptions,
+  type RoleOptions,
+  type RopeConfig,
+  randomHead,
+  readArchitecture,
+  type SaveModelOptions,
+  type ScalarModelOptions,
+  type ScoreNormalization,
+  SFTModel,
+  saveModel,
+  saveRewardModel,
+  type TokenBatch,
+  ValueModel,
+  type Weights,
+  zeroHead,
+} from './models/index.ts';
+export {
+  PPOTrainer,
+  type PPOTrainerOptions,
+  type RewardModelClass,
+  type TrainingResults,
+  type TrainOptions,
+  type TrainPrompt,
+} from './ppo-trainer/index.ts';
+export {
+  FunctionSource,
+  type FunctionSourceOptions,
+  type HumanRequest,
+  type HumanScore,
+  HumanSource,
+  type HumanSourceOptions,
+  type LiveHumanListener,
+  type LiveHumanOptions,
+  LiveHumanSource,
+  type LoadRewardFileOptions,
+  loadRewardFile,
+  RemoteSource,
+  type RemoteSourceOptions,
+  type Reward,
+  RewardError,
+  type RewardFunction,
+  RewardModelSource,
+  type RewardSample,
+  type RewardScore,
+  type RewardSource,
+  type Rewards,
+  rewards,
+  type ScoreContext,
+  type WeightedReward,
+  type WeightedSource,
+} from './reward-kl/index.ts';
+export {
+  appendHumanScore,
+  type EvaluatePolicyOptions,
+  evaluatePolicy,
+  type LengthBaseline,
+  type LogRow,
+  type RewardRunConfig,
+  type RewardRunConfigOptions,
+  type RewardRunResult,
+  type RunCommand,
+  type RunData,
+  type RunEvaluation,
+  type RunEvaluations,
+  type RunOptions,
+  type RunResult,
+  type RunState,
+  readHumanRequests,
+  readRunConfig,
+  readRunState,
+  requestControl,
+  resumeRewardRun,
+  resumeRun,
+  resumeSFTRun,
+  rewardRun,
+  type SFTRunConfig,
+  type SFTRunConfigOptions,
+  type SFTRunResult,
+  sftRun,
+  type TrainRunOptions,
+  trainRun,
+} from './run/index.ts';
+export {
+  type LanguageLoss,
+  type PreferenceTexts,
+  type RatedText,
+  type RewardConfig,
+  type RewardConfigOptions,
+  type RewardTexts,
+  RewardTrainer,
+  type RewardTrainOptions,
+  type SFTConfig,
+  type SFTConfigOptions,
+  SFTTrainer,
+  type SFTTrainOptions,
+} from './stages/index.ts';
+
 export { version } from './version.ts';

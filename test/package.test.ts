@@ -27,11 +27,26 @@ describe('the packed package, installed in an empty project', { timeout: 180_000
     inConsumer('npm', 'install', tarball, '--prefer-offline', '--ignore-scripts');
   }, 180_000);
 
-  afterAll(() => rmSync(consumer, { recursive: true }));
+  afterAll(() => rmSync(consumer, { recursive: true }), 60_000);
 
   test('can be imported', () => {
     const script = "import { version } from 'proximal'; console.log(version);";
     expect(inConsumer('node', '--input-type=module', '--eval', script)).toBe(`${version}\n`);
+  });
+
+  test('has the entries proximal/engine and proximal/components', () => {
+    const script = `
+      import { tensor } from 'proximal/engine';
+      import { gaeAdvantages } from 'proximal/components';
+      console.log(tensor(Float32Array.of(1, 2), [2]).shape, typeof gaeAdvantages);`;
+    expect(inConsumer('node', '--input-type=module', '--eval', script)).toBe('[ 2 ] function\n');
+  });
+
+  test('does not let its other files be imported', () => {
+    const script = "await import('proximal/dist/embedded/embedded-files.js')";
+    expect(() => inConsumer('node', '--input-type=module', '--eval', script)).toThrow(
+      'ERR_PACKAGE_PATH_NOT_EXPORTED',
+    );
   });
 
   test('has a command that prints its usage', () => {
@@ -43,7 +58,11 @@ describe('the packed package, installed in an empty project', { timeout: 180_000
       writeFileSync(join(consumer, 'consumer.ts'), source);
       return inConsumer('node', tsc, '--noEmit', '--strict', '--module', 'nodenext', 'consumer.ts');
     };
-    compile("import { version } from 'proximal'; export const v: string = version;");
+    compile(`import { version } from 'proximal';
+      import type { Rollout } from 'proximal/components';
+      import type { Tensor } from 'proximal/engine';
+      export const v: string = version;
+      export type RolloutAndTensor = [Rollout, Tensor<'float32'>];`);
     expect(() =>
       compile("import { version } from 'proximal'; export const v: number = version;"),
     ).toThrow("Type 'string' is not assignable to type 'number'");

@@ -3,29 +3,32 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { configFields } from '../src/config/config-fields.ts';
 import * as proximal from '../src/index.ts';
-import { makeNamedReward, namedRewards } from '../src/reward-kl/library/named-rewards.ts';
-import { parseNamedReward } from '../src/reward-kl/library/parse-named-reward.ts';
+import {
+  createNamedReward,
+  namedRewards,
+  parseNamedReward,
+} from '../src/reward-kl/library/named-rewards.ts';
 import { readDocument, SnippetFolder } from './helpers/doc-snippets.ts';
 import { samplesOf } from './helpers/reward-samples.ts';
 
 const { text, blocks } = readDocument('docs/rewards.md');
 const folder = new SnippetFolder();
 
-/** Runs the snippet that holds a text and returns what it prints. */
+/** Runs the one snippet that contains a text and returns its output. */
 function runSnippetWith(part: string): string {
-  const found = blocks('ts').filter((code) => code.includes(part));
-  expect(found).toHaveLength(1);
-  const { status, stdout, stderr } = folder.runSnippet(found[0]!);
+  const snippets = blocks('ts').filter((code) => code.includes(part));
+  expect(snippets).toHaveLength(1);
+  const { status, stdout, stderr } = folder.runSnippet(snippets[0]!);
   expect(stderr).toBe('');
   expect(status).toBe(0);
   return stdout;
 }
 
-describe('the guide to rewards', { timeout: 120_000 }, () => {
+describe('docs/rewards.md', { timeout: 120_000 }, () => {
   beforeAll(() => folder.fillCache());
   afterAll(() => folder.remove());
 
-  test('combined rewards have metrics by name, each in its range', () => {
+  test('combined rewards have metrics by name, within their ranges', () => {
     const lines = runSnippetWith('rewards.combine').trim().split('\n');
     const means = new Map(lines.map((line) => line.split(' ') as [string, string]));
     expect([...means.keys()]).toEqual(['short', 'polite', 'repetitionPenalty']);
@@ -35,12 +38,19 @@ describe('the guide to rewards', { timeout: 120_000 }, () => {
     expect(Math.abs(repetition! + 0.5)).toBeLessThanOrEqual(0.5);
   });
 
-  test('a reward reads the right answers from the data, for four responses', () => {
-    const right = 4 * Number(runSnippetWith('numericAnswer'));
-    expect([0, 1, 2, 3, 4]).toContain(right);
+  test('a reward reads correct answers from the dataset, for four responses', () => {
+    const correct = 4 * Number(runSnippetWith('numericAnswer'));
+    expect([0, 1, 2, 3, 4]).toContain(correct);
   });
 
-  test('a reward file gives named sources with weights', async () => {
+  test('custom rewards score whole responses and tokens', () => {
+    const [oneSentence, repeats] = runSnippetWith('function oneSentence').split(' ').map(Number);
+    expect(Math.abs(oneSentence! - 0.5)).toBeLessThanOrEqual(0.5);
+    // At most 19 of 20 tokens can repeat.
+    expect(Math.abs(repeats! + 0.95)).toBeLessThanOrEqual(0.95 + 1e-6);
+  });
+
+  test('a reward file has named sources with weights', async () => {
     const [code] = blocks('js');
     const file = join(folder.path, 'reward.js');
     writeFileSync(file, code!);
@@ -60,16 +70,16 @@ describe('the guide to rewards', { timeout: 120_000 }, () => {
     ]);
   });
 
-  test('every line by name is a reward', () => {
+  test('every named reward can be created', () => {
     const lines = blocks('text').join('').trim().split('\n');
     const specs = lines.map((line) => parseNamedReward(line));
-    for (const { name, options } of specs) expect(makeNamedReward(name, options).name).toBe(name);
+    for (const { name, options } of specs) expect(createNamedReward(name, options).name).toBe(name);
     expect(specs.map(({ weight }) => weight)).toEqual([
       1, 0.5, 1, 0.5, 1, 1, 1, 1, 1, 2, 1, -1, 1, 1,
     ]);
   });
 
-  test('the tables hold every reward and every option with its default', () => {
+  test('the tables list every reward and every option with its default', () => {
     const rows = [...text.matchAll(/^\| `(\w+)` \| `(\w+)` \| (.*?) ?\|/gm)];
     const documented = rows.map(([, name, option, standard]) => [name, option, standard].join(' '));
     const known = Object.entries(namedRewards).flatMap(([name, { options }]) =>

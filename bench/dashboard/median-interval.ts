@@ -3,8 +3,8 @@ import { median } from '../measure.ts';
 
 const DRAWS = 10_000;
 
-/** Between which numbers the median lies with 95 % confidence, by drawing the values again with
- *  replacement: 95 % of the medians of such draws lie between them. */
+/** 95 % bootstrap confidence interval of the median: resamples the values with replacement and takes
+ *  the middle 95 % of the medians. */
 export function medianInterval(values: readonly number[]): [number, number] {
   const random = randomStream(0, 'median-interval');
   const medians = Array.from({ length: DRAWS }, () =>

@@ -4,7 +4,7 @@ import { writeFakeRun } from '../../test/helpers/fake-run.ts';
 export const METRIC_ROWS = 100_000;
 export const SAMPLES = 20_000;
 
-/** Metrics of a PPO run besides those of every fake one: together they are about as many as real. */
+/** Number of additional metrics, so that a fake run has about as many as a real one. */
 const MORE_METRICS = 30;
 
 /** Writes a long run: 100 000 rows of metrics, 20 000 samples with their tokens. */
@@ -12,8 +12,7 @@ export function writeLongRun(folder: string): void {
   writeFakeRun(folder, { steps: METRIC_ROWS, samples: SAMPLES, moreColumns: MORE_METRICS });
 }
 
-/** Milliseconds from the start of the navigation to the frame after the one in which every chart
- *  that is not folded away has been drawn. */
+/** Milliseconds from the start of the navigation until every unfolded chart has been drawn. */
 export async function timeOpening(page: Page, url: string): Promise<number> {
   await page.addInitScript(`window.drawnAt = new Promise((resolve) => {
     const look = () => {
@@ -27,7 +26,7 @@ export async function timeOpening(page: Page, url: string): Promise<number> {
   return page.evaluate<number>('window.drawnAt');
 }
 
-/** Milliseconds of each frame while the list of samples scrolls, 300 pixels a frame. */
+/** Milliseconds per frame while the list of samples scrolls by 300 pixels per frame. */
 export async function timeScrolling(page: Page, frames: number): Promise<number[]> {
   return page.evaluate<number[]>(`new Promise((resolve) => {
     const box = document.querySelector('.samples-grid');

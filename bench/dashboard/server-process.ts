@@ -4,7 +4,7 @@ import { startDashboard } from '../../src/dashboard/server/start-dashboard.ts';
 
 const file = fileURLToPath(import.meta.url);
 
-/** What the process is asked, and its answers. */
+/** Messages from the process. */
 interface Answer {
   readonly url?: string;
   readonly cpuSeconds?: number;
@@ -12,17 +12,17 @@ interface Answer {
 
 export interface ServerProcess {
   readonly url: string;
-  /** Processor time that the server has taken. */
+  /** Processor time of the server. */
   cpuSeconds(): Promise<number>;
   end(): void;
 }
 
-/** Serves the runs of a folder from a process of its own, so that its processor time can be told
- *  apart from that of a training. */
+/** Serves the runs of a folder from a separate process, so that its processor time can be measured
+ *  separately from the training's. */
 export async function startServerProcess(folder: string): Promise<ServerProcess> {
   const child = fork(file, [folder]);
   const { url } = await nextAnswer(child);
-  if (url === undefined) throw new Error('Internal: the server told no address');
+  if (url === undefined) throw new Error('Internal: the server reported no address');
   return {
     url,
     cpuSeconds: async () => {

@@ -9,19 +9,19 @@ import { median, round } from '../measure.ts';
 import { medianInterval } from './median-interval.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
 
-/** Two runs each, one alone and one with a page. */
+/** Each round is two runs: one alone and one with a page. */
 const ROUNDS = 11;
-/** Of each run, after those that do not count. */
+/** Number of measured steps per run. */
 const STEPS = 4;
-/** Steps that do not count: the machine warms up, and the page makes its charts. */
+/** Number of unmeasured steps, for warm-up and while the page creates its charts. */
 const WARMUP = 2;
 
 interface TrainingCost {
-  /** What the page adds to the time of a run's steps: the median of the rounds. */
+  /** Time that the page adds to a run's steps: the median of the rounds. */
   readonly training_cost_percent: number;
-  /** Between them the median lies with 95 % confidence. */
+  /** 95 % confidence interval of the median. */
   readonly training_cost_interval: readonly number[];
-  /** Processor time of server and browser as a part of the training's own. */
+  /** Processor time of server and browser relative to the training's. */
   readonly training_cpu_percent: number;
 }
 
@@ -31,9 +31,9 @@ interface Setting {
   readonly server: ServerProcess;
 }
 
-/** What a dashboard with one open page costs a training, in percent. The same run is made with and
- *  without a page in turns: the steps of a round are the same work, so that each round gives a
- *  ratio of times. A server without a page does nothing, so one serves all rounds. */
+/** Cost of a dashboard with one open page to a training, in percent. The same run is repeated
+ *  alternately with and without a page, so each round gives a ratio of times. A server without a page
+ *  does nothing, so one server is used for all rounds. */
 export async function trainingCost(browser: Browser): Promise<TrainingCost> {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-bench-'));
   writeInputs(folder);
@@ -60,7 +60,7 @@ async function compareInTurns(setting: Setting): Promise<TrainingCost> {
   const ratios: number[] = [];
   const cpu = { training: 0, server: 0, browser: 0 };
   for (let turn = 0; turn < ROUNDS; turn++) {
-    // Whoever comes second finds the machine warmer.
+    // Alternates the order, since the second run finds a warmer machine.
     const isAloneFirst = turn % 2 === 0;
     const early = isAloneFirst ? await timeRun(setting) : undefined;
     const shown = await timeShownRun(setting);
@@ -79,7 +79,7 @@ async function compareInTurns(setting: Setting): Promise<TrainingCost> {
   };
 }
 
-/** Seconds of a run's steps, while a page shows it, and the processor time of all meanwhile. */
+/** Seconds of a run's steps while a page shows it, and the processor times meanwhile. */
 async function timeShownRun(setting: Setting) {
   const { browser, server } = setting;
   const session = await browser.newBrowserCDPSession();
@@ -109,14 +109,14 @@ function cpuSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** Processor time of every process of the browser. */
+/** Processor time of all browser processes. */
 async function browserSeconds(session: CDPSession): Promise<number> {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   return processInfo.reduce((sum, { cpuTime }) => sum + cpuTime, 0);
 }
 
-/** Seconds of the steps of a run of the embedded model, which then goes away.
- *  @param onEdge called where the time begins and where it ends */
+/** Seconds of the steps of a run of the embedded model, which is then deleted.
+ *  @param onEdge called at the start and end of the measurement */
 async function timeRun({ folder }: Setting, onEdge: () => void = () => {}) {
   const output = join(folder, 'runs', 'run');
   const ends: number[] = [];

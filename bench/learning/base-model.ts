@@ -6,11 +6,11 @@ import { MARK, vocabulary } from './words.ts';
 
 const SPECIAL = ['<unk>', '<pad>', '<eos>'];
 
-/** Fresh weights are N(0, 0.02²), whose next words are all but uniform. Times this, a word has some
- *  likely successors: 2.8 nats of entropy, where uniform is 4. */
+/** Initial weights are N(0, 0.02²), which makes the next word almost uniform. Scaled by this, a word
+ *  has a few likely successors: an entropy of 2.8 nats instead of 4. */
 const WEIGHT_SCALE = 15;
 
-/** A random Qwen3 of two layers that speaks the words of the tasks, one token each. */
+/** A random two-layer Qwen3 whose tokens are the words of the tasks. */
 export function makeBase(seed: number): LoadedModel {
   const tokens = [...SPECIAL, MARK, ...vocabulary];
   const architecture = readArchitecture({

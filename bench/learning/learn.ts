@@ -5,31 +5,31 @@ import { makeBase } from './base-model.ts';
 import type { Task } from './tasks.ts';
 import { makePrompts } from './words.ts';
 
-/** What one run made of the policy, on prompts that it was not trained on. */
+/** Results of one run on held-out prompts. */
 export interface Learned {
   /** Mean score of sampled responses, before the first step and after the last. */
   readonly before: number;
   readonly after: number;
-  /** Mean KL of a whole response from the reference, at the end. */
+  /** Mean KL per response from the reference, at the end. */
   readonly kl: number;
-  /** Of the values at the end. */
+  /** Explained variance of the values, at the end. */
   readonly explained_variance: number;
 }
 
 export interface LearnOptions {
-  /** Of the model's weights, the prompts, the adapters, the samples and their order. */
+  /** Seeds the weights, prompts, adapters, samples and their order. */
   readonly seed: number;
-  /** β in place of the task's. */
+  /** Replaces the task's β. */
   readonly klCoef?: number | undefined;
   readonly onStep?: ((step: number, totalSteps: number) => void) | undefined;
 }
 
-/** Prompts to train on, and others to evaluate on with some responses each. */
+/** Number of training prompts, and of evaluation prompts with several responses each. */
 const TRAINING_PROMPTS = 128;
 const VALIDATION_PROMPTS = 16;
 const VALIDATION_SAMPLES = 8;
 
-/** Trains a fresh model on a task by PPO and evaluates it before and after. */
+/** Trains an untrained model on a task with PPO and evaluates it before and after. */
 export async function learn(task: Task, options: LearnOptions): Promise<Learned> {
   const { seed, klCoef = task.config.klCoef, onStep } = options;
   const counts = { training: TRAINING_PROMPTS, validation: VALIDATION_PROMPTS };

@@ -2,11 +2,11 @@ import { loadModel, type PolicyModel, type SFTModel } from '../../src/models/ind
 import { PPOTrainer } from '../../src/ppo-trainer/index.ts';
 import { rewards } from '../../src/reward-kl/index.ts';
 
-/** Stories of one model, as measured on prompts that it was not trained on. */
+/** Quality of one model's stories on held-out prompts. */
 export interface Stories {
   /** Mean sentiment, −1 … 1. */
   readonly reward: number;
-  /** e to the mean of −log π_ref(token): how strange the stories are to the pretrained model. */
+  /** exp(mean −log π_ref(token)): how unlikely the pretrained model finds the stories. */
   readonly perplexity: number;
   readonly texts: readonly string[];
 }
@@ -43,7 +43,7 @@ const heldOut = [
 const MAX_NEW_TOKENS = 32;
 const SAMPLES = 32;
 
-/** Trains a story teller towards happy words, and measures it before and after. */
+/** Trains a story model towards happy words, and measures it before and after. */
 export async function learnStories(
   folder: string,
   { steps, seed = 0 }: { steps: number; seed?: number },

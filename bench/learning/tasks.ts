@@ -2,17 +2,17 @@ import type { PPOConfigOptions } from '../../src/config/ppo-config.ts';
 import type { RewardSample } from '../../src/reward-kl/index.ts';
 import { negative, positive } from './words.ts';
 
-/** What every run of a task must keep. */
+/** Bounds that every run of a task must meet. */
 export interface Bounds {
-  /** Rise of the validation reward. */
+  /** Minimum increase of the validation reward. */
   readonly margin: number;
-  /** Highest KL of a response at the end, in nats; without the penalty it is passed. */
+  /** Maximum KL per response at the end, in nats; runs without the penalty exceed it. */
   readonly kl: number;
-  /** Lowest explained variance of the values at the end. */
+  /** Minimum explained variance of the values at the end. */
   readonly explainedVariance: number;
 }
 
-/** Something to learn that a few lines can score. */
+/** A task that a few lines of code can score. */
 export interface Task {
   readonly name: string;
   readonly reward: (sample: RewardSample) => number;
@@ -24,8 +24,8 @@ export interface Task {
 const MAX_NEW_TOKENS = 12;
 const TARGET_LENGTH = 6;
 
-/** The model is small and fresh, so rates are 500 times the defaults. A step has 64 responses: with
- *  32, values learn from too few to tell the state from chance. β = 0.025 lets a word that earns
+/** The model is small and untrained, so learning rates are 500 times the defaults. A step has 64
+ *  responses: 32 are too few for the values to separate the state from noise. β = 0.025 lets a word that earns
  *  1/12 become e^(1/12β) = 28 times as likely. */
 const common = {
   maxNewTokens: MAX_NEW_TOKENS,
@@ -37,10 +37,10 @@ const common = {
   klCoef: 0.025,
 } satisfies PPOConfigOptions;
 
-/** A good length policy always stops at 6: with γ = 0.99 all returns are near 1, and what is left of
- *  their variance is the chance of the last draw, which no value can foresee. With γ = 0.9 a return
- *  tells how far the end is, and a value that explains it has learned to count. Timing is the
- *  harder task: higher rates and more steps; the rates fall, so that the values settle. */
+/** A good length policy always stops at 6: with γ = 0.99 all returns are near 1, and the remaining
+ *  variance is the randomness of the last token, which no value can predict. With γ = 0.9 a return
+ *  depends on the distance to the end, so a value that explains it has learned to count. Timing is
+ *  harder: it gets higher rates and more steps; the rates decay, so that the values settle. */
 const timing = {
   ...common,
   gamma: 0.9,
@@ -74,14 +74,14 @@ export const tasks: readonly Task[] = [
   },
 ];
 
-/** Words that end in x, over the most that a response may have.
+/** Words that end in x, divided by the maximum length.
  *  @example fox day ox  →  2/12 */
 export function endsInX({ response }: Pick<RewardSample, 'response'>): number {
   const words = response.split(' ');
   return words.filter((word) => word.endsWith('x')).length / MAX_NEW_TOKENS;
 }
 
-/** 1 − |n − 6|/6 for n tokens, the stop token among them; 0 for a response that never stops.
+/** 1 − |n − 6|/6 for n tokens, including the stop token; 0 if the response never stops.
  *  @example fox day ox and a stop  →  1 − 2/6 = ⅔ */
 export function targetLength({
   tokens,
@@ -90,7 +90,7 @@ export function targetLength({
   return finished ? 1 - Math.abs(tokens.length - TARGET_LENGTH) / TARGET_LENGTH : 0;
 }
 
-/** (positive − negative words) over the most words that a response may have.
+/** (positive − negative words), divided by the maximum length.
  *  @example good day bad good  →  1/12 */
 export function positiveWords({ response }: Pick<RewardSample, 'response'>): number {
   const words = response.split(' ');

@@ -2,7 +2,7 @@ import { randomStream } from '../../src/engine/random/index.ts';
 
 const split = (words: string) => words.split(' ');
 
-/** Words that a mood is read from. */
+/** Words that express a mood. */
 export const positive = split('good kind warm bright calm glad fair sweet');
 export const negative = split('bad cruel cold dark harsh sad wrong bitter');
 
@@ -11,15 +11,15 @@ const others = split(
     'field song door lamp bread clock letter garden winter mountain window table ship king child day',
 );
 
-/** All that the model can say. */
+/** The model's whole vocabulary. */
 export const vocabulary = [...positive, ...negative, ...others];
 
-/** Ends every prompt, so that a model without a sense of place can tell how far it has come. */
+/** Ends every prompt, so that even a model that ignores positions can tell how far a response is. */
 export const MARK = ':';
 
 const PROMPT_WORDS = 3;
 
-/** Different prompts of three words; the first ones are for validation, the rest for training. */
+/** Distinct three-word prompts: the first ones for validation, the rest for training. */
 export function makePrompts(
   seed: number,
   { validation, training }: { validation: number; training: number },

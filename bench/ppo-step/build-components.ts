@@ -1,16 +1,16 @@
 import { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
-import { loraOf } from '../../src/base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../../src/base-setup/lora/lora-config.ts';
 import { loadTokenizer, type Tokenizer } from '../../src/base-setup/tokenizer/index.ts';
 import { resolvePPOConfig } from '../../src/config/ppo-config.ts';
 import type { PromptRecord } from '../../src/data/index.ts';
 import { embeddedFolder } from '../../src/embedded/embedded-files.ts';
 import { RewardModel, randomHead } from '../../src/models/index.ts';
-import { type Components, makeComponents } from '../../src/ppo-trainer/components.ts';
+import { buildComponents, type PPOComponents } from '../../src/ppo-trainer/components.ts';
 import { qwen3Model } from '../qwen3.ts';
 import type { CaseRequest } from './cases.ts';
 
-/** The components of a PPO step over Qwen3-0.6B's shape, with a reward model that has an adapter. */
-export async function buildComponents(request: CaseRequest): Promise<Components> {
+/** Builds the components of a PPO step at Qwen3-0.6B's shape; the reward model has its own adapter. */
+export async function caseComponents(request: CaseRequest): Promise<PPOComponents> {
   const config = resolvePPOConfig({
     ...{ batchSize: request.prompts.length, samplesPerPrompt: request.samples },
     ...{ maxNewTokens: request.maxNewTokens, ppoEpochs: request.epochs },
@@ -19,14 +19,14 @@ export async function buildComponents(request: CaseRequest): Promise<Components>
   });
   const base = qwen3Model(request.layers);
   const tokenizer = await endingTokenizer(request, base.architecture.config.vocab_size);
-  const adapter = LoraAdapter.create(loraOf(config), base.modules(), 'reward');
+  const adapter = LoraAdapter.create(toLoraConfig(config), base.modules(), 'reward');
   const head = randomHead(base.architecture.config.hidden_size);
   const rewardModel = new RewardModel({ base, tokenizer, adapter, head });
   const model = { base, tokenizer, folder: '' };
-  return makeComponents(config, model, { rewardModel, warn: console.error });
+  return buildComponents(config, model, { rewardModel, warn: console.error });
 }
 
-/** A tokenizer that decodes, and takes a part of the vocabulary for ends of text. */
+/** A tokenizer that only decodes, and treats part of the vocabulary as stop tokens. */
 async function endingTokenizer({ endsOneIn }: CaseRequest, vocabulary: number): Promise<Tokenizer> {
   const tokenizer = await loadTokenizer(embeddedFolder);
   const count = endsOneIn === undefined ? 0 : Math.floor(vocabulary / endsOneIn);
@@ -34,7 +34,7 @@ async function endingTokenizer({ endsOneIn }: CaseRequest, vocabulary: number): 
   return Object.create(tokenizer, { eosIds: { value: eosIds } }) as Tokenizer;
 }
 
-/** Prompts of the asked lengths, of different tokens. */
+/** Prompts of the requested lengths, each with different tokens. */
 export function makePrompts({ prompts }: CaseRequest): PromptRecord[] {
   return prompts.map((length, prompt) => ({
     text: '',

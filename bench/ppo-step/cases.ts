@@ -1,15 +1,15 @@
 import type { PPOConfigOptions } from '../../src/config/ppo-config.ts';
 import type { RolloutPrecision } from '../../src/generation/decode-weights.ts';
 
-/** One kind of PPO update. */
+/** The shape of one PPO update. */
 export interface StepCase {
-  /** Tokens of each prompt. */
+  /** Tokens per prompt. */
   readonly prompts: readonly number[];
-  /** Responses to each prompt. */
+  /** Responses per prompt. */
   readonly samples: number;
-  /** The longest response. */
+  /** Maximum tokens per response. */
   readonly maxNewTokens: number;
-  /** One in so many tokens of the vocabulary ends a response; none does if not given. */
+  /** One in this many vocabulary tokens is a stop token; none if missing. */
   readonly endsOneIn?: number;
   readonly epochs: number;
 }
@@ -22,12 +22,12 @@ export const stepCases: Readonly<Record<CaseName, StepCase>> = {
   samples: { prompts: [64, 64, 64, 64], samples: 4, maxNewTokens: 32, epochs: 1 },
 };
 
-/** What a child process is told to measure. */
+/** What a child process measures. */
 export interface CaseRequest extends StepCase {
   readonly repeats: number;
   readonly threads: number;
   readonly precision: RolloutPrecision;
   readonly layers: number;
-  /** Further settings of the step. */
+  /** Overrides of the step's config. */
   readonly config?: PPOConfigOptions;
 }

@@ -3,22 +3,22 @@ import { PackedBatch } from '../../src/models/decoder/packed-batch.ts';
 import type { BaseModel } from '../../src/models/index.ts';
 
 export interface WorkShape {
-  /** Prompt and response of each text. */
+  /** Prompt and response tokens per text. */
   readonly sequences: readonly Int32Array[];
   readonly responseTokens: number;
-  /** Tokens of each prompt. */
+  /** Tokens per prompt. */
   readonly prompts: readonly number[];
-  /** Of one layer's adapters. */
+  /** Parameters of one layer's adapters. */
   readonly loraParameters: number;
   readonly epochs: number;
-  /** Whether log π_old takes a pass of its own, as after an int8 rollout. */
+  /** Whether log π_old needs its own forward pass, as after an int8 rollout. */
   readonly recomputes: boolean;
-  /** Whether the update takes over the passes that came before it. */
-  readonly keeps: boolean;
+  /** Whether the update reuses earlier forward passes. */
+  readonly reusesPasses: boolean;
 }
 
 export interface NeededFlops {
-  /** Log-probabilities of the reference, and of the policy where they are computed again. */
+  /** Log-probabilities of the reference, and of the policy if they are recomputed. */
   readonly logprobs: number;
   readonly value: number;
   readonly reward: number;
@@ -26,15 +26,23 @@ export interface NeededFlops {
 }
 
 /**
- * The least products that the passes of a PPO update take: every distinct token once through the
- * frozen weights, forward 2·P·M and back to the inputs 2·P·M again; adapters L 2·L·M and 4·L·M;
- * attention over the tokens that may be seen, 4·heads·D each, twice that backward; the output head
- * on response tokens alone, there and back. No padding, no second computing, no token twice: the
- * policy's pass over prompts is the rollout's.
+ * The minimum FLOPs of the passes of a PPO update. Every distinct token goes through the frozen
+ * weights once: 2·P·M forward and 2·P·M backward to the inputs; adapters add 2·L·M and 4·L·M;
+ * attention takes 4·heads·D per visible token, twice that backward; the output head runs on response
+ * tokens only, forward and backward. No padding and no recomputation; the policy's forward pass over
+ * prompts is the rollout's.
  */
 export function neededFlops(
   { architecture }: BaseModel,
-  { sequences, responseTokens, prompts, loraParameters, epochs, recomputes, keeps }: WorkShape,
+  {
+    sequences,
+    responseTokens,
+    prompts,
+    loraParameters,
+    epochs,
+    recomputes,
+    reusesPasses,
+  }: WorkShape,
 ): NeededFlops {
   const { config } = architecture;
   const { tokens, positions } = new PackedBatch(sequences, { share: true });
@@ -51,9 +59,11 @@ export function neededFlops(
   const forward = plain + adapters;
   const promptRows = prompts.reduce((sum, length) => sum + length, 0);
   const promptsSeen = prompts.reduce((sum, length) => sum + (length * (length + 1)) / 2, 0);
-  const known = keeps ? layers * 2 * (P + loraParameters) * promptRows + attention(promptsSeen) : 0;
+  const known = reusesPasses
+    ? layers * 2 * (P + loraParameters) * promptRows + attention(promptsSeen)
+    : 0;
   const again = recomputes ? forward - known + 2 * head : 0;
-  const taken = keeps ? forward + (recomputes ? forward + 2 * head : known) : 0;
+  const taken = reusesPasses ? forward + (recomputes ? forward + 2 * head : known) : 0;
   return {
     logprobs: plain + head + again,
     value: forward,

@@ -1,16 +1,16 @@
 import { observeRuns } from '../../src/engine/runtime/index.ts';
-import type { Components } from '../../src/ppo-trainer/components.ts';
+import type { PPOComponents } from '../../src/ppo-trainer/components.ts';
 import { MemoryEstimator } from '../../src/ppo-trainer/memory-estimate.ts';
 import { ppoStep } from '../../src/ppo-trainer/ppo-step.ts';
 import { median, round } from '../measure.ts';
 import { rawSpeed } from '../raw-product.ts';
-import { buildComponents, makePrompts } from './build-components.ts';
+import { caseComponents, makePrompts } from './build-components.ts';
 import type { CaseRequest } from './cases.ts';
 import { neededFlops } from './needed-flops.ts';
 
 type Phase = 'generate' | 'logprobs' | 'reward' | 'value' | 'update';
 
-/** One PPO update: seconds and products of each phase. */
+/** One PPO update: seconds and FLOPs per phase. */
 interface StepRecord {
   readonly seconds: number;
   readonly phases: Record<Phase, number>;
@@ -20,9 +20,9 @@ interface StepRecord {
   readonly responses: number[];
 }
 
-/** Measures one case and gives its numbers: the whole work of a process of its own. */
+/** Measures one case; runs in its own process. */
 async function runCase(request: CaseRequest): Promise<object> {
-  const components = await buildComponents(request);
+  const components = await caseComponents(request);
   const speeds = [await rawSpeed()];
   const steps: StepRecord[] = [];
   for (let repeat = -1; repeat < request.repeats; repeat++) {
@@ -33,12 +33,12 @@ async function runCase(request: CaseRequest): Promise<object> {
   return summarize(components, { request, steps, gflops: median(speeds) });
 }
 
-/** The same random streams in every repeat, so that each is the same work. */
-async function measureStep(made: Components, request: CaseRequest): Promise<StepRecord> {
+/** Every repeat uses the same random streams, so each does the same work. */
+async function measureStep(components: PPOComponents, request: CaseRequest): Promise<StepRecord> {
   const meter = new PhaseMeter();
   const end = observeRuns(({ milliseconds, flops }) => meter.count(milliseconds, flops));
   const start = performance.now();
-  const { experience, metrics } = await ppoStep(meter.watch(made), makePrompts(request), {
+  const { experience, metrics } = await ppoStep(meter.watch(components), makePrompts(request), {
     step: 1,
   });
   const seconds = (performance.now() - start) / 1000;
@@ -56,7 +56,7 @@ async function measureStep(made: Components, request: CaseRequest): Promise<Step
   };
 }
 
-/** Tells apart the phases of a step by standing in front of its components. */
+/** Attributes time and FLOPs to phases by wrapping the components of a step. */
 class PhaseMeter {
   readonly phases = { generate: 0, logprobs: 0, reward: 0, value: 0, update: 0 };
   readonly flops = { generate: 0, logprobs: 0, reward: 0, value: 0, update: 0 };
@@ -68,8 +68,8 @@ class PhaseMeter {
     this.runtimeSeconds += milliseconds / 1000;
   }
 
-  watch(made: Components): Components {
-    const { attributor, rewardComputer, valueAdder, modelTrainer } = made;
+  watch(components: PPOComponents): PPOComponents {
+    const { attributor, rewardComputer, valueAdder, modelTrainer } = components;
     const timed = <A extends unknown[], R>(phase: Phase, work: (...args: A) => Promise<R>) => {
       return async (...args: A): Promise<R> => {
         this.phase = phase;
@@ -80,7 +80,7 @@ class PhaseMeter {
       };
     };
     return {
-      ...made,
+      ...components,
       attributor: { attribute: timed('logprobs', attributor.attribute.bind(attributor)) },
       rewardComputer: Object.create(rewardComputer, {
         computeRewards: {
@@ -95,14 +95,14 @@ class PhaseMeter {
   }
 }
 
-/** What `--dry-run` would say. */
-function estimateBytes({ policy, config }: Components, { prompts }: CaseRequest): number {
+/** The estimate that `--dry-run` prints. */
+function estimateBytes({ policy, config }: PPOComponents, { prompts }: CaseRequest): number {
   const options = { config, promptLengths: prompts, rewardModels: 1 };
   return new MemoryEstimator(policy.base.architecture, options).estimate(config).peak;
 }
 
 function summarize(
-  components: Components,
+  components: PPOComponents,
   { request, steps, gflops }: { request: CaseRequest; steps: StepRecord[]; gflops: number },
 ): object {
   const { policy } = components;
@@ -115,7 +115,7 @@ function summarize(
     ...{ sequences, responseTokens, epochs: request.epochs, loraParameters: parameters / layers },
     prompts: request.prompts,
     recomputes: request.precision === 'int8',
-    keeps: components.config.keepPasses !== false,
+    reusesPasses: components.config.keepPasses !== false,
   });
   const total = needed.logprobs + needed.reward + needed.value + needed.update;
   const done = flops.logprobs + flops.reward + flops.value + flops.update;

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { CaseRequest } from './cases.ts';
 
-export interface Measured {
+export interface CaseResult {
   readonly seconds: number;
   readonly phases: Readonly<Record<string, number>>;
   readonly peak_rss_mb: number;
@@ -11,8 +11,8 @@ export interface Measured {
   readonly responses: readonly number[];
 }
 
-/** Measures a case in a process of its own, so that its peak of memory is its own too. */
-export function runChild(request: CaseRequest): Measured {
+/** Measures a case in a separate process, so that peak memory is that of this case only. */
+export function runChild(request: CaseRequest): CaseResult {
   const script = fileURLToPath(new URL('./run-case.ts', import.meta.url));
   const node = [process.execPath, '--import', 'tsx', script, JSON.stringify(request)];
   const cores = Array.from({ length: request.threads }, (_, core) => core).join();
@@ -22,5 +22,5 @@ export function runChild(request: CaseRequest): Measured {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  return JSON.parse(output.trim().split('\n').at(-1)!) as Measured;
+  return JSON.parse(output.trim().split('\n').at(-1)!) as CaseResult;
 }

@@ -1,4 +1,5 @@
-import { type RewardSample, world } from 'proximal';
+import type { RewardSample } from 'proximal';
+import * as world from '../../src/embedded/world/index.ts';
 
 /** The score of the world that posts come from: the facts that a summary tells, in how many words.
  *  Training never sees it. */

@@ -1,7 +1,9 @@
 /** Writes what the three stages need into `data`: npx tsx examples/tldr/make-data.ts */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { randomStream, world } from 'proximal';
+import { randomStream } from 'proximal/engine';
+// The demo's world is in this repository, but not in the package.
+import * as world from '../../src/embedded/world/index.ts';
 
 const seed = 1;
 const folder = join(import.meta.dirname, 'data');

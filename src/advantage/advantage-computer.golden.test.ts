@@ -3,7 +3,7 @@ import { expectClose } from '../../test/helpers/expect-close.ts';
 import { readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
 import { AdvantageComputer } from './advantage-computer.ts';
 
-test.each(trlCases)("computeAdvantages() gives TRL's advantages and returns: %s", (name) => {
+test.each(trlCases)("computeAdvantages() matches TRL's advantages and returns: %s", (name) => {
   const golden = readTrlGolden(name);
   const { hyperparameters, inputs, outputs, tokens, steps } = golden;
   const { gamma, lam, whiten_rewards: whitenRewards } = hyperparameters;

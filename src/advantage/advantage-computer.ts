@@ -1,32 +1,72 @@
+import { expectLengths } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { type Whitening, whiten, whiteningOf } from '../reward-kl/whiten.ts';
-import { advantageEstimators, type EstimatorConfig, type EstimatorInput } from './estimators.ts';
-import { expectColumns } from './expect-columns.ts';
-import { gaeAdvantages } from './gae-advantage.ts';
-import { returnsOf } from './reward-to-go.ts';
-import { tdErrors } from './td-error.ts';
+import { gaeAdvantages, returnsOf, rewardToGo, tdErrors } from './gae.ts';
+import {
+  type GroupAdvantage,
+  type GroupedRewards,
+  groupAdvantages,
+  grpoAdvantages,
+  reinforceAdvantages,
+  rlooAdvantages,
+} from './group-relative.ts';
 
-export type AdvantageConfig = EstimatorConfig &
-  Pick<PPOConfig, 'advantageEstimator' | 'whitenRewards' | 'whitenAdvantages'>;
+export type AdvantageConfig = Pick<
+  PPOConfig,
+  'advantageEstimator' | 'gamma' | 'lam' | 'whitening' | 'whitenRewards' | 'whitenAdvantages'
+>;
 
-/** Rewards and values of a rollout, as columns of N tokens and S steps. */
-export interface AdvantageInput extends EstimatorInput {
-  /** Sequence i has the tokens from offsets[i] to offsets[i + 1], [B + 1]. */
+/** Rewards and values of a rollout, as columns of N tokens and S steps. Rewards include the KL
+ *  penalty and the score. */
+export interface AdvantageInput extends GroupedRewards {
+  /** Sequence i has the tokens from offsets[i] up to offsets[i + 1], [B + 1]. */
   readonly offsets: Int32Array;
+  /** Sequence i has the steps from stepOffsets[i] up to stepOffsets[i + 1], [B + 1]. */
+  readonly stepOffsets: Int32Array;
+  /** r_t, [S] */
+  readonly rewards: Float32Array;
+  /** V_t, [S]; only `gae` reads them. */
+  readonly values: Float32Array;
 }
 
 export interface Advantages {
   /** A_t of the tokens, whitened if the config says so, [N]. */
   readonly advantages: Float32Array;
-  /** G_t of the steps, from advantages that are not whitened, [S]. */
+  /** G_t of the steps, from unwhitened advantages, [S]. */
   readonly returns: Float32Array;
-  /** Where advantages are whitened: how. */
+  /** Mean and standard deviation that whitening removed from the advantages; missing if unwhitened. */
   readonly whitening?: Whitening;
-  /** Where rewards are whitened: r_t as the estimator sees them, [S]. */
+  /** r_t as the estimator sees them, [S]; missing if rewards are not whitened. */
   readonly whitenedRewards?: Float32Array;
 }
 
-/** Turns rewards into what the policy and the value model learn from. */
+/** One way to compute advantages from rewards. */
+export interface AdvantageEstimator {
+  /** Unwhitened advantages A_t and returns G_t, both per step. */
+  estimate(input: AdvantageInput, config: AdvantageConfig): StepAdvantages;
+  /** Whether `whitenAdvantages` applies; a group's baseline already normalises. */
+  readonly whitens: boolean;
+}
+
+export interface StepAdvantages {
+  /** [S] */
+  readonly advantages: Float32Array;
+  /** [S] */
+  readonly returns: Float32Array;
+}
+
+/** Every advantage estimator by its name in the config. Returns are A_t + V_t for `gae`; the others
+ *  train no value model and return rewards-to-go. */
+export const advantageEstimators: {
+  readonly [Name in PPOConfig['advantageEstimator']]: AdvantageEstimator;
+} = {
+  gae: { estimate: estimateGae, whitens: true },
+  rloo: { estimate: estimateGroups(rlooAdvantages), whitens: false },
+  grpo: { estimate: estimateGroups(grpoAdvantages), whitens: false },
+  'reinforce++': { estimate: estimateReinforce, whitens: true },
+};
+
+/** Computes what the policy and the value model learn from: advantages and returns. */
 export class AdvantageComputer {
   private readonly config: AdvantageConfig;
 
@@ -63,12 +103,12 @@ export class AdvantageComputer {
   }
 
   /**
-   * Advantages and returns of a rollout: whitens rewards without moving their mean, estimates, takes
-   * the returns, and whitens advantages over the tokens. A step after the last token counts in all
-   * but the last: it is no action of the policy.
+   * Advantages and returns of a rollout: whitens rewards but keeps their mean, estimates advantages and
+   * returns, then whitens the advantages of the tokens. A step after the last token is not an action:
+   * it counts everywhere except in the advantages.
    */
   computeAdvantages(input: AdvantageInput): Advantages {
-    expectRollout(input);
+    checkColumns(input);
     const { whitenRewards, whitenAdvantages, whitening: variance } = this.config;
     const estimator = advantageEstimators[this.config.advantageEstimator];
     const whitenedRewards = whitenRewards
@@ -76,25 +116,50 @@ export class AdvantageComputer {
       : undefined;
     const rewards = whitenedRewards ?? input.rewards;
     const steps = estimator.estimate({ ...input, rewards }, this.config);
-    const plain = takeTokens(steps.advantages, input);
+    const unwhitened = selectTokenSteps(steps.advantages, input);
     const isWhitened = whitenAdvantages && estimator.whitens;
     return {
-      advantages: isWhitened ? whiten(plain, { variance, shiftMean: true }) : plain,
+      advantages: isWhitened ? whiten(unwhitened, { variance, shiftMean: true }) : unwhitened,
       returns: steps.returns,
-      ...(isWhitened && { whitening: whiteningOf(plain, variance) }),
+      ...(isWhitened && { whitening: whiteningOf(unwhitened, variance) }),
       ...(whitenedRewards && { whitenedRewards }),
     };
   }
 }
 
-function expectRollout({ sequences, offsets, stepOffsets, rewards }: AdvantageInput): void {
-  const action = 'compute advantages';
-  expectColumns({ offsets, stepOffsets }, { action, length: sequences.length + 1 });
-  expectColumns({ rewards }, { action, length: stepOffsets.at(-1)! });
+/** Generalised advantage estimation: TD errors, then their discounted sums. */
+function estimateGae(
+  { stepOffsets: offsets, rewards, values }: AdvantageInput,
+  { gamma, lam }: AdvantageConfig,
+): StepAdvantages {
+  const errors = tdErrors(rewards, values, { offsets, gamma });
+  const advantages = gaeAdvantages(errors, { offsets, gamma, lam });
+  return { advantages, returns: returnsOf(advantages, values) };
 }
 
-/** The steps that are tokens: the first of each sequence, as many as it has tokens. */
-function takeTokens(
+function estimateReinforce(
+  { stepOffsets: offsets, rewards }: AdvantageInput,
+  { gamma }: AdvantageConfig,
+): StepAdvantages {
+  const advantages = reinforceAdvantages(rewards, { offsets, gamma });
+  return { advantages, returns: advantages };
+}
+
+function estimateGroups(advantage: GroupAdvantage): AdvantageEstimator['estimate'] {
+  return (input, { gamma, whitening }) => ({
+    advantages: groupAdvantages(input, { advantage, whitening }),
+    returns: rewardToGo(input.rewards, { offsets: input.stepOffsets, gamma }),
+  });
+}
+
+function checkColumns({ sequences, offsets, stepOffsets, rewards }: AdvantageInput): void {
+  const action = 'compute advantages';
+  expectLengths({ offsets, stepOffsets }, { action, length: sequences.length + 1 });
+  expectLengths({ rewards }, { action, length: stepOffsets.at(-1)! });
+}
+
+/** The steps that are tokens: all of a sequence except the one after its last token. */
+function selectTokenSteps(
   steps: Float32Array,
   { offsets, stepOffsets }: Pick<AdvantageInput, 'offsets' | 'stepOffsets'>,
 ): Float32Array {

@@ -1,17 +1,12 @@
 export {
   AdvantageComputer,
   type AdvantageConfig,
+  type AdvantageEstimator,
   type AdvantageInput,
   type Advantages,
-} from './advantage-computer.ts';
-export {
-  type AdvantageEstimator,
   advantageEstimators,
-  type EstimatorConfig,
-  type EstimatorInput,
   type StepAdvantages,
-} from './estimators.ts';
-export { type GaeOptions, gaeAdvantages } from './gae-advantage.ts';
-export { returnsOf, rewardToGo } from './reward-to-go.ts';
-export { type TdErrorOptions, tdErrors } from './td-error.ts';
+} from './advantage-computer.ts';
+export { type GaeOptions, gaeAdvantages, returnsOf, rewardToGo, tdErrors } from './gae.ts';
+export type { GroupedRewards } from './group-relative.ts';
 export { ValueAdder } from './value-adder.ts';

@@ -35,7 +35,7 @@ describe('proximal dashboard', { timeout: 120_000 }, () => {
     ],
     [
       ['--token', 'short'],
-      'Cannot use the token: it must have 8 characters or more, got 5; leave it out to have one made\n',
+      'Cannot use the token: it must have at least 8 characters, got 5; leave it out to generate one\n',
       1,
     ],
   ])('%j fails with one line', async (args, stderr, status) => {

@@ -7,7 +7,6 @@ import {
   runConfigShape,
 } from '../config/run-config.ts';
 import type { PromptRecord } from '../data/index.ts';
-import * as proximal from '../index.ts';
 import { evaluationMetrics } from '../loop/evaluation-report.ts';
 import type { LoadedModel } from '../models/index.ts';
 import { evaluatePolicy, findPolicy, type PolicyEvaluation } from '../run/evaluate-policy.ts';
@@ -18,6 +17,7 @@ import { readRunState } from '../run/run-state.ts';
 import { trainKind } from '../run/train-run.ts';
 import { untilInterrupted } from './exit.ts';
 import { loadWithProgress } from './load-model.ts';
+import { packageEntries } from './package-entries.ts';
 import { addGroupedOptions, readSchemaOptions } from './schema-options.ts';
 import { formatEvaluations, formatSamples } from './summary.ts';
 import { bold, dim, type Output, StatusLine } from './terminal.ts';
@@ -89,7 +89,7 @@ async function evaluateModel(
       adapter,
       signal,
       onProgress: show,
-      modules: { proximal },
+      modules: packageEntries,
     }),
   ).finally(() => line.clear());
   const text = json ? JSON.stringify(evaluation) : formatEvaluation(evaluation, process.stdout);

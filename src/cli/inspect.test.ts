@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
-import { engineBytes } from '../generation/engine-bytes.ts';
+import { engineBytes } from '../generation/decode-weights.ts';
 import { type Architecture, readArchitecture } from '../models/decoder/families/index.ts';
 import { countParameters, loraConfigs } from '../models/decoder/parameter-counts.ts';
 import { MemoryEstimator } from '../ppo-trainer/memory-estimate.ts';

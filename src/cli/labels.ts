@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { ConfigError, parseConfig } from '../config/parse-config.ts';
 import type { QueueSource } from '../dashboard/api.ts';
 import { LabelStore } from '../dashboard/labels/label-store.ts';
-import type { QueueProgress } from '../dashboard/labels/queue.ts';
+import type { QueueProgress } from '../dashboard/labels/queue-state.ts';
 import { count } from '../run/run-data.ts';
 import { untilInterrupted } from './exit.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { loadTokenizer } from '../base-setup/tokenizer/index.ts';
-import type { AnyRunConfig } from '../config/run-kind.ts';
+import type { AnyRunConfig } from '../config/run-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
 import { PromptOrder } from '../data/index.ts';
 import { input, linear, makeGraph } from '../engine/graph/index.ts';
@@ -18,7 +18,7 @@ import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { PROCESS } from '../ppo-trainer/memory-estimate.ts';
 import type { DataContext } from '../run/run-data.ts';
 import { layerActivationBytes } from '../training/activation-bytes.ts';
-import { TRAINED_LOGITS_AT_ONCE } from '../training/language-head.ts';
+import { TRAINED_LOGITS_AT_ONCE } from '../training/language-pass.ts';
 import { formatBytes, formatCount, formatSeconds, formatWhole, shortPath } from './format.ts';
 import { resolveWithProgress } from './load-model.ts';
 import { formatSections, formatTable, type Output } from './terminal.ts';
@@ -155,7 +155,7 @@ export function planStage(
   const { unit, warnings, trainLengths, validationLengths, isFull, head } = data;
   const { architecture, counts } = model;
   const headSize = head === 'scalar' ? architecture.config.hidden_size : 0;
-  const adapter = countAdapter(architecture, loraOf(config)) + headSize;
+  const adapter = countAdapter(architecture, toLoraConfig(config)) + headSize;
   const trained = isFull ? counts.total : adapter;
   const longest = [...trainLengths, ...validationLengths].reduce((a, b) => Math.max(a, b), 0);
   return {
@@ -182,7 +182,7 @@ function stageMemory(
   const batch = Math.min(fitting, config.batchSize);
   const layerBytes = (save: StageConfig['saveActivations']) =>
     layerActivationBytes(architecture, {
-      lora: loraOf(config),
+      lora: toLoraConfig(config),
       save,
       tokens: { batch, length: longest },
     });

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { nearestName } from '../config/nearest-name.ts';
+import { nearestName } from '../config/parse-config.ts';
 import { version } from '../version.ts';
 import { describeFailure, exitCodes } from './exit.ts';
 

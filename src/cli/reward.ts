@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { rewardConfigShape } from '../config/stage-config.ts';
 import {
   type RewardRunConfig,
   type RewardRunConfigOptions,
@@ -6,8 +7,7 @@ import {
   rewardKind,
   rewardOutputShape,
   rewardRunConfigSchema,
-} from '../config/reward-run-config.ts';
-import { rewardConfigShape } from '../config/stage-config.ts';
+} from '../config/stage-run-config.ts';
 import {
   loadRunPreferences,
   type PreferenceItems,

@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { loadConfigValues } from '../config/load-config-file.ts';
 import { ConfigError } from '../config/parse-config.ts';
-import { placePaths } from '../config/run-config.ts';
-import type { AnyRunConfig, RunKind } from '../config/run-kind.ts';
+import { type AnyRunConfig, type RunKind, resolvePaths } from '../config/run-config.ts';
 import { completeConfig, readConfigOf } from '../run/run-config-files.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
 import { untilInterrupted } from './exit.ts';
@@ -144,8 +143,8 @@ async function readResumedConfig<O extends object, C extends AnyRunConfig>(
     );
   }
   const config = await readConfigOf(folder, kind);
-  const saved = placePaths({ ...config, output: resolve(folder) }, process.cwd());
-  for (const [key, value] of Object.entries(placePaths(values, process.cwd()))) {
+  const saved = resolvePaths({ ...config, output: resolve(folder) }, process.cwd());
+  for (const [key, value] of Object.entries(resolvePaths(values, process.cwd()))) {
     const before = JSON.stringify(saved[key as keyof C]);
     if (before === JSON.stringify(value)) continue;
     throw new ConfigError(

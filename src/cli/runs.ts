@@ -3,8 +3,11 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { EvaluationRow, LogRow, RunKindName, RunStatus } from '../dashboard/api.ts';
 import { type ConfigRow, compareConfigs } from '../dashboard/client/overview/config-diff.ts';
-import type { LogRecord } from '../dashboard/server/logs/log-record.ts';
-import { readLastRecords, readRecords } from '../dashboard/server/logs/read-records.ts';
+import {
+  type LogRecord,
+  readLastRecords,
+  readRecords,
+} from '../dashboard/server/logs/log-records.ts';
 import { type FoundRun, findRuns } from '../dashboard/server/runs/find-runs.ts';
 import {
   isLiving,

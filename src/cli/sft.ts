@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { sftConfigShape } from '../config/stage-config.ts';
 import {
   type SFTRunConfig,
   type SFTRunConfigOptions,
@@ -6,8 +7,7 @@ import {
   sftKind,
   sftOutputShape,
   sftRunConfigSchema,
-} from '../config/sft-run-config.ts';
-import { sftConfigShape } from '../config/stage-config.ts';
+} from '../config/stage-run-config.ts';
 import {
   describeTextWarnings,
   loadRunCompletions,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { dataConfigShape } from '../config/data-config.ts';
 import { ppoConfigShape } from '../config/ppo-config.ts';
 import {
@@ -9,14 +9,14 @@ import {
   runOwnShape,
 } from '../config/run-config.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
-import * as proximal from '../index.ts';
 import { countAdapter, type ParameterCounts } from '../models/decoder/parameter-counts.ts';
-import { optimizerSteps } from '../ppo-trainer/update-models.ts';
+import { optimizerSteps } from '../ppo-trainer/ppo-step.ts';
 import { describeDropped, loadRunPrompts } from '../run/run-data.ts';
 import { checkRewards, hasOnlyHumanReward } from '../run/run-rewards.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
 import { describeFit, fitMemory, trainKind, trainRun } from '../run/train-run.ts';
 import { shellQuote, shortPath } from './format.ts';
+import { packageEntries } from './package-entries.ts';
 import {
   type ModelContext,
   type PlannedWork,
@@ -40,7 +40,7 @@ export function addTrain(command: Command): void {
       'PPO:': ppoConfigShape,
     },
     plan: planTraining,
-    run: (config, options: RunOptions) => trainRun(config, { ...options, modules: { proximal } }),
+    run: (config, options: RunOptions) => trainRun(config, { ...options, modules: packageEntries }),
     summarize,
   });
 }
@@ -55,7 +55,7 @@ async function planWork(config: RunConfig, model: ModelContext): Promise<Planned
   const { architecture, counts } = model;
   const prompts = await loadRunPrompts(config, model);
   const dropped = describeDropped(prompts.report);
-  const policy = countAdapter(architecture, loraOf(config));
+  const policy = countAdapter(architecture, toLoraConfig(config));
   const hasValue = config.advantageEstimator === 'gae';
   const lengths = [...prompts.train, ...prompts.validation].map(({ tokens }) => tokens.length);
   const longestPrompt = lengths.reduce((longest, length) => Math.max(longest, length), 0);
@@ -74,7 +74,7 @@ async function planWork(config: RunConfig, model: ModelContext): Promise<Planned
     },
     rewards: config.reward,
     responsesPerStep,
-    optimizerStepsPerStep: optimizerSteps(config, responsesPerStep),
+    optimizerStepsPerStep: optimizerSteps(config, 1),
     longest: longestPrompt + config.maxNewTokens,
     memory: { generation: fitted.estimate.rollout, training: fitted.estimate.update },
     memoryPlan: config.memory === undefined ? undefined : describeFit(fitted),

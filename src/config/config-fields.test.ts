@@ -15,11 +15,11 @@ test.each([
   [z.string(), 'text'],
   [z.string().min(1), 'text that is not empty'],
   [z.array(z.int().min(1)), 'a list, each a whole number ≥ 1'],
-])('configFields() puts the rule of a field into words (%#)', (field, rule) => {
+])('configFields() describes the rule of a field (%#)', (field, rule) => {
   expect(configFields(z.strictObject({ field }))[0]?.rule).toBe(rule);
 });
 
-test('configFields() gives what flags and docs need, in order', () => {
+test('configFields() returns what flags and docs need, in order', () => {
   const schema = z.strictObject({
     stop: z.array(z.string()).default([]).describe('Ends a text'),
     kind: z.enum(['a', 'b']).default('b').describe('Which'),

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** One field of a flat config, as flags, errors and docs need it. */
+/** One field of a flat config, for flags, errors and docs. */
 export interface ConfigField {
   readonly key: string;
   readonly type: 'integer' | 'number' | 'boolean' | 'string' | 'array';
   readonly description: string;
   readonly default: unknown;
-  /** The values that are allowed, where they can be listed. */
+  /** The allowed values, if they can be listed. */
   readonly choices: readonly string[] | undefined;
-  /** What a value must be, to follow "must be": `a whole number ≥ 1`. */
+  /** The rule for a value, to follow "must be": `a whole number ≥ 1`. */
   readonly rule: string;
-  /** The same of each entry of a list. */
+  /** Type and rule of the entries of a list. */
   readonly items: Pick<ConfigField, 'type' | 'rule'> | undefined;
   accepts(value: unknown): boolean;
 }
@@ -20,7 +20,7 @@ interface JsonSchema {
   readonly description?: string;
   readonly default?: unknown;
   readonly enum?: readonly string[];
-  /** What a text must be, where a pattern says it. */
+  /** The rule in words for a string with a pattern. */
   readonly rule?: string;
   readonly items?: JsonSchema;
   readonly minLength?: number;
@@ -30,7 +30,7 @@ interface JsonSchema {
   readonly exclusiveMaximum?: number;
 }
 
-/** The fields of a flat schema, in its order. */
+/** The fields of a flat schema, in order. */
 export function configFields(schema: z.ZodObject): ConfigField[] {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input' });
   return Object.entries(schema.shape).map(([key, field]) => {

@@ -10,8 +10,8 @@ import { ConfigError } from './parse-config.ts';
 import { ppoConfigShape } from './ppo-config.ts';
 import { trainingConfigShape } from './training-config.ts';
 
-/** The message with which a config is refused. */
-function refusal(config: unknown): string {
+/** The error message for a rejected config. */
+function errorOf(config: unknown): string {
   try {
     resolveDataConfig(config as { prompts: string });
   } catch (error) {
@@ -22,7 +22,7 @@ function refusal(config: unknown): string {
 }
 
 describe('resolveDataConfig()', () => {
-  test('needs only the prompts', () => {
+  test('requires only the prompts', () => {
     expect(resolveDataConfig({ prompts: 'prompts.jsonl' })).toEqual({
       prompts: 'prompts.jsonl',
       split: 'train',
@@ -41,17 +41,17 @@ describe('resolveDataConfig()', () => {
     [{ prompts: 'a', maxPrompts: 0 }, 'maxPrompts must be a whole number ≥ 1, got 0'],
     [
       { prompts: 'a', template: 'Q: {question}', promptColumn: 'question' },
-      'promptColumn must not be given beside template, which names its columns, got "question"',
+      'promptColumn must not be set with template, which names its columns, got "question"',
     ],
     [
       { prompts: 'a', template: '{{question}}\n' },
-      'template must have a {column}, else all prompts are the same, got "{{question}}\\n"',
+      'template must contain a {column}, otherwise all prompts are the same, got "{{question}}\\n"',
     ],
-  ])('refuses %j', (config, fault) => {
-    expect(refusal(config)).toBe(`Cannot use the data config: ${fault}`);
+  ])('rejects %j', (config, error) => {
+    expect(errorOf(config)).toBe(`Cannot use the data config: ${error}`);
   });
 
-  test('allows braces beside a column', () => {
+  test('allows escaped braces next to a column', () => {
     const template = '{{"q": "{question}"}}';
     expect(resolvePromptOptions({ template }).template).toBe(template);
   });
@@ -62,7 +62,7 @@ test('every field of the data config has a description', () => {
   expect(bare).toEqual([]);
 });
 
-test('no field of the data config has the name of one of PPO or training', () => {
+test('the data config shares no field name with the PPO or training config', () => {
   const others = Object.keys({ ...ppoConfigShape, ...trainingConfigShape });
   expect(Object.keys(dataConfigShape).filter((key) => others.includes(key))).toEqual([]);
 });

@@ -1,41 +1,41 @@
 import { z } from 'zod';
 
-/** How texts are generated, under Hugging Face's names. */
+/** How texts are generated, with Hugging Face's names. */
 export const generationConfigSchema = z.strictObject({
-  maxNewTokens: z.int().min(1).default(50).describe('Longest text, in new tokens'),
+  maxNewTokens: z.int().min(1).default(50).describe('Most new tokens per text'),
   temperature: z
     .number()
     .min(0)
     .default(1)
-    .describe('Divides the logits; 0 always takes the most probable token'),
-  topK: z.int().min(1).optional().describe('Draw only from the k most probable tokens'),
+    .describe('Divides the logits; 0 always picks the most likely token'),
+  topK: z.int().min(1).optional().describe('Sample only from the k most likely tokens'),
   topP: z
     .number()
     .positive()
     .max(1)
     .default(1)
-    .describe('Draw only from the fewest tokens that together have this probability'),
+    .describe('Sample only from the smallest set of tokens with at least this total probability'),
   minP: z
     .number()
     .min(0)
     .lt(1)
     .default(0)
-    .describe('Draw only from tokens at least this many times as probable as the best'),
+    .describe('Sample only from tokens with at least this fraction of the highest probability'),
   repetitionPenalty: z
     .number()
     .positive()
     .default(1)
-    .describe('Above 1, makes tokens less probable that were seen before'),
+    .describe('Values above 1 make tokens that already occurred less likely'),
   stop: z
     .array(z.string().min(1))
     .default([])
-    .describe('End a text where this comes up, which is left out; may be given again'),
-  numReturnSequences: z.int().min(1).default(1).describe('Texts for each prompt'),
-  seed: z.int().default(0).describe('The same seed gives the same texts'),
+    .describe('End a text before this string; repeatable'),
+  numReturnSequences: z.int().min(1).default(1).describe('Texts per prompt'),
+  seed: z.int().default(0).describe('Random seed; the same seed repeats the same texts'),
   precision: z
     .enum(['f32', 'f32-feeds', 'int8'])
     .default('f32')
     .describe(
-      'Weights while generating: f32 is fast, f32-feeds needs no second copy, int8 is small but inexact',
+      'Precision of the weights while generating: f32 is fast, f32-feeds shares the base weights instead of copying them, int8 is small but inexact',
     ),
 });

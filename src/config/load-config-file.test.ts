@@ -26,7 +26,7 @@ describe('loadConfigFile()', () => {
     expect(await loadConfigFile(file)).toEqual({ batchSize: 8, reward, stop: ['\n', 'x'] });
   });
 
-  test('takes relative paths from its own folder', async () => {
+  test('resolves relative paths against the file’s folder', async () => {
     const file = write('a.yaml', 'modelName: model\nprompts: ../p.jsonl\noutput: runs/a\n');
     const folder = join(file, '..');
     mkdirSync(join(folder, 'model'));
@@ -42,15 +42,15 @@ describe('loadConfigFile()', () => {
     ['a.yaml', 'seed: 1\n\nbatchSize: 0\n', ' line 3: batchSize must be a whole number ≥ 1, got 0'],
     ['a.json', '{\n  "seed": "x"\n}', ' line 2: seed must be a whole number, got "x"'],
     ['a.yaml', 'topK:\n', ' line 1: topK must be a whole number ≥ 1, got null'],
-    ['a.yaml', '- a\n', ': it must hold keys and values, got a list; write lines such as'],
-    ['a.yaml', '', ': it must hold keys and values, got nothing; write lines such as'],
+    ['a.yaml', '- a\n', ': it must contain keys and values, got a list; write lines such as'],
+    ['a.yaml', '', ': it must contain keys and values, got nothing; write lines such as'],
     ['a.mjs', 'export default { gama: 1 }', ': it has no "gama"; did you mean "gamma"?'],
-  ])('%s with %j fails and names the place', async (name, text, fault) => {
+  ])('%s with %j fails and names the line', async (name, text, error) => {
     const file = write(name, text);
-    await expect(loadConfigFile(file)).rejects.toThrow(`Cannot use ${file}${fault}`);
+    await expect(loadConfigFile(file)).rejects.toThrow(`Cannot use ${file}${error}`);
   });
 
-  test('says where a file is no YAML, or no program', async () => {
+  test('reports where YAML is invalid and why a program failed', async () => {
     const yaml = write('a.yaml', 'seed: 1\nstop: [a\nbatchSize: 2\n');
     await expect(loadConfigFile(yaml)).rejects.toThrow(`Cannot read ${yaml} line 3, column 1: `);
     const twice = write('a.yaml', 'seed: 1\nseed: 2\n');
@@ -59,12 +59,12 @@ describe('loadConfigFile()', () => {
     await expect(loadConfigFile(program)).rejects.toThrow(`Cannot load ${program}: no luck`);
   });
 
-  test('says that a file is missing or of an unknown form', async () => {
+  test('reports a missing file and an unknown extension', async () => {
     await expect(loadConfigFile('nowhere.yaml')).rejects.toThrow(
-      'Cannot read the config nowhere.yaml: it must be a file, got nothing there',
+      'Cannot read the config nowhere.yaml: it must be a file, got no such file',
     );
     await expect(loadConfigFile('a.toml')).rejects.toThrow(
-      'Cannot read the config a.toml: its name must end with .yaml, .yml, .json, .ts or .js, got ".toml"',
+      'Cannot read the config a.toml: its name must end in .yaml, .yml, .json, .ts or .js, got ".toml"',
     );
   });
 });

@@ -5,23 +5,23 @@ import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { configFields } from './config-fields.ts';
 import { ConfigError, parseConfig } from './parse-config.ts';
-import { placePaths, type RunConfigOptions, runConfigShape } from './run-config.ts';
+import { type RunConfigOptions, resolvePaths, runConfigShape } from './run-config.ts';
 
-/** What a file gives, and where. */
+/** The values in a file and their lines. */
 interface FileContent {
   readonly values: unknown;
-  /** The line of each key, from 1; none where the file is a program. */
+  /** The line of each key, from 1; empty if the file is a program. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
-/** The values of a config file: YAML, JSON, or TypeScript or JavaScript whose default export they
- *  are. Each is checked by itself; one text stands for a list of one. Relative paths are taken from
- *  the file's folder. */
+/** Loads a config file: YAML, JSON, or the default export of a TypeScript or JavaScript file. Each
+ *  value is checked on its own; a string is accepted for a list of one. Relative paths are resolved
+ *  against the file's folder. */
 export async function loadConfigFile(file: string): Promise<Partial<RunConfigOptions>> {
   return loadConfigValues<RunConfigOptions>(file, runConfigShape);
 }
 
-/** The same of a config with other keys. */
+/** Loads a config file with the fields of any schema. */
 export async function loadConfigValues<O extends object>(
   file: string,
   shape: z.ZodRawShape,
@@ -30,13 +30,13 @@ export async function loadConfigValues<O extends object>(
   const { values, lines } = await readContent(file);
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw new ConfigError(
-      `Cannot use ${file}: it must hold keys and values, got ${show(values)}; write lines such as "prompts: prompts.jsonl"`,
+      `Cannot use ${file}: it must contain keys and values, got ${show(values)}; write lines such as "prompts: prompts.jsonl"`,
     );
   }
-  const given = listTexts(values as Readonly<Record<string, unknown>>, schema);
-  const line = lines.get(findFaultyKey(given, schema) ?? '');
-  parseConfig(schema, given, { name: line === undefined ? file : `${file} line ${line}` });
-  return placePaths(given, dirname(file)) as Partial<O>;
+  const listed = wrapStrings(values as Readonly<Record<string, unknown>>, schema);
+  const line = lines.get(findInvalidKey(listed, schema) ?? '');
+  parseConfig(schema, listed, { name: line === undefined ? file : `${file} line ${line}` });
+  return resolvePaths(listed, dirname(file)) as Partial<O>;
 }
 
 async function readContent(file: string): Promise<FileContent> {
@@ -47,7 +47,7 @@ async function readContent(file: string): Promise<FileContent> {
     return { values: await importDefault(file), lines: new Map() };
   }
   throw new ConfigError(
-    `Cannot read the config ${file}: its name must end with .yaml, .yml, .json, .ts or .js, got "${extension}"`,
+    `Cannot read the config ${file}: its name must end in .yaml, .yml, .json, .ts or .js, got "${extension}"`,
   );
 }
 
@@ -55,7 +55,7 @@ async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     const got =
       error.code === 'ENOENT'
-        ? 'nothing there'
+        ? 'no such file'
         : error.code === 'EISDIR'
           ? 'a folder'
           : error.message;
@@ -63,14 +63,14 @@ async function readText(file: string): Promise<string> {
   });
 }
 
-/** JSON is YAML too, and so has lines. */
+/** Parses YAML; JSON is YAML too. */
 function parseText(text: string, file: string): FileContent {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
-  const [fault] = document.errors;
-  if (fault !== undefined) {
-    const { line, col } = counter.linePos(fault.pos[0]);
-    throw new ConfigError(`Cannot read ${file} line ${line}, column ${col}: ${fault.message}`);
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line, col } = counter.linePos(error.pos[0]);
+    throw new ConfigError(`Cannot read ${file} line ${line}, column ${col}: ${error.message}`);
   }
   const lines = new Map<string, number>();
   for (const { key } of isMap(document.contents) ? document.contents.items : []) {
@@ -82,7 +82,7 @@ function parseText(text: string, file: string): FileContent {
 
 async function importDefault(file: string): Promise<unknown> {
   const path = resolve(file);
-  // Without its cache, nothing is written beside the user's files.
+  // Without the cache, jiti writes no files next to the user's.
   const jiti = createJiti(path, { fsCache: false });
   try {
     return await jiti.import(path, { default: true });
@@ -93,7 +93,7 @@ async function importDefault(file: string): Promise<unknown> {
 }
 
 /** @example { reward: 'reward.ts' }  →  { reward: ['reward.ts'] } */
-function listTexts(
+function wrapStrings(
   values: Readonly<Record<string, unknown>>,
   schema: z.ZodObject,
 ): Record<string, unknown> {
@@ -109,8 +109,8 @@ function listTexts(
   return Object.fromEntries(entries);
 }
 
-/** The key that `parseConfig` complains of. */
-function findFaultyKey(values: object, schema: z.ZodObject): string | undefined {
+/** The key that `parseConfig` reports. */
+function findInvalidKey(values: object, schema: z.ZodObject): string | undefined {
   const { issues = [] } = schema.safeParse(values).error ?? {};
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   return unknown?.keys[0] ?? issues[0]?.path[0]?.toString();

@@ -3,8 +3,8 @@ import { configFields } from './config-fields.ts';
 import { modelConfigSchema, resolveModelConfig } from './model-config.ts';
 import { ConfigError } from './parse-config.ts';
 
-/** The message with which a config is refused. */
-function refusal(config: unknown): string {
+/** The error message for a rejected config. */
+function errorOf(config: unknown): string {
   try {
     resolveModelConfig(config as object);
   } catch (error) {
@@ -15,7 +15,7 @@ function refusal(config: unknown): string {
 }
 
 describe('resolveModelConfig()', () => {
-  test("gives the documents' values and a qwen3 by default", () => {
+  test("has the specification's values and family qwen3 by default", () => {
     expect(resolveModelConfig()).toEqual({
       modelType: 'qwen3',
       vocabSize: 151_936,
@@ -33,7 +33,7 @@ describe('resolveModelConfig()', () => {
     });
   });
 
-  test('lets the family decide what was not given', () => {
+  test('fills missing fields from the family', () => {
     expect(resolveModelConfig({ modelType: 'gpt2' })).toMatchObject({
       vocabSize: 50_257,
       intermediateSize: 3072,
@@ -48,7 +48,7 @@ describe('resolveModelConfig()', () => {
   });
 
   test.each(['qwen3', 'qwen2', 'llama', 'gpt2'] as const)(
-    'gives a config of %s that is valid itself',
+    'returns a config of %s that is also valid as options',
     (modelType) => {
       const config = resolveModelConfig({ modelType });
       expect(resolveModelConfig(config)).toEqual(config);
@@ -70,20 +70,20 @@ describe('resolveModelConfig()', () => {
     [{ tieWordEmbeddings: 'yes' }, 'tieWordEmbeddings must be true or false, got "yes"'],
     [{ modelType: 'bert' }, 'modelType must be qwen3, qwen2, llama or gpt2, got "bert"'],
     [[], 'it must be an object, got []'],
-  ])('refuses %j', (config, fault) => {
-    expect(refusal(config)).toBe(`Cannot use the model config: ${fault}`);
+  ])('rejects %j', (config, error) => {
+    expect(errorOf(config)).toBe(`Cannot use the model config: ${error}`);
   });
 
   test.each([
     [
       { hiddenSize: 100, numAttentionHeads: 3 },
-      'hiddenSize must be a multiple of numAttentionHeads (3), got 100; or give headDim',
+      'hiddenSize must be a multiple of numAttentionHeads (3), got 100; or set headDim',
     ],
     [
       { numAttentionHeads: 12, numKeyValueHeads: 5 },
       'numAttentionHeads must be a multiple of numKeyValueHeads (5), got 12',
     ],
-    [{ headDim: 7 }, 'headDim must be even, as rotary positions turn pairs, got 7'],
+    [{ headDim: 7 }, 'headDim must be even, because rotary positions rotate pairs, got 7'],
     [
       { modelType: 'gpt2', hiddenSize: 100 },
       'hiddenSize must be a multiple of numAttentionHeads (12), got 100',
@@ -98,13 +98,13 @@ describe('resolveModelConfig()', () => {
     ],
     [
       { modelType: 'gpt2', ropeTheta: 10_000 },
-      'ropeTheta must not be given for gpt2, whose positions are learned, got 10000',
+      'ropeTheta must not be set for gpt2, whose positions are learned, got 10000',
     ],
-  ])('refuses the contradiction in %j', (config, fault) => {
-    expect(refusal(config)).toBe(`Cannot use the model config: ${fault}`);
+  ])('rejects the contradiction in %j', (config, error) => {
+    expect(errorOf(config)).toBe(`Cannot use the model config: ${error}`);
   });
 
-  test('allows heads of another size than hidden size / heads, and odd ones in gpt2', () => {
+  test('allows a head size other than hidden size / heads, and odd head sizes in gpt2', () => {
     expect(resolveModelConfig({ hiddenSize: 100, numAttentionHeads: 3, headDim: 8 })).toMatchObject(
       { headDim: 8, numKeyValueHeads: 3 },
     );

@@ -3,45 +3,43 @@ import { parseConfig } from './parse-config.ts';
 
 const count = z.int().min(1);
 
-/**
- * The shape of a fresh model. The documents' fields, and what else a family's config.json asks for;
- * fields without a default here have one that follows from the others.
- */
+/** The shape of an untrained model: the specification's fields and what else a family's config.json
+ *  needs. Fields without a default here get one from the other fields. */
 export const modelConfigSchema = z
   .strictObject({
     modelType: z
       .enum(['qwen3', 'qwen2', 'llama', 'gpt2'])
       .default('qwen3')
       .describe('Family of the model'),
-    vocabSize: count.optional().describe("Tokens in the vocabulary; the family's if not given"),
+    vocabSize: count.optional().describe("Tokens in the vocabulary; default: the family's"),
     hiddenSize: count.default(768).describe('Width of the hidden states'),
     intermediateSize: count
       .optional()
       .describe(
-        'Width of the MLP; if not given 4 × hidden for gpt2, ⅔ of it for gated families, which have one more matrix',
+        'Width of the MLP; default: 4 × hidden size for gpt2, ⅔ of that for gated families, which have one more matrix',
       ),
     numLayers: count.default(12).describe('Decoder layers'),
-    numAttentionHeads: count.default(12).describe('Query heads of a layer'),
+    numAttentionHeads: count.default(12).describe('Query heads per layer'),
     numKeyValueHeads: count
       .optional()
-      .describe('Key and value heads of a layer; as many as query heads if not given'),
-    headDim: count.optional().describe('Width of a head; hidden size / query heads if not given'),
-    maxPositionEmbeddings: count.default(2048).describe('Longest text, in tokens'),
+      .describe('Key and value heads per layer; default: as many as query heads'),
+    headDim: count.optional().describe('Width of a head; default: hidden size / query heads'),
+    maxPositionEmbeddings: count.default(2048).describe('Longest text in tokens'),
     ropeTheta: z
       .number()
       .positive()
       .optional()
-      .describe("Base of the rotary positions; the family's if not given"),
+      .describe("Base of the rotary position embeddings; default: the family's"),
     tieWordEmbeddings: z
       .boolean()
       .default(true)
-      .describe('Use the embedding as output head, instead of a matrix of its own'),
+      .describe('Use the embedding as the output head instead of a separate matrix'),
     dropout: z
       .number()
       .min(0)
       .lt(1)
       .default(0.1)
-      .describe('Part of activations that transformers drops in training; written to config.json'),
+      .describe('Dropout that transformers applies in training; only written to config.json'),
     layerNormEps: z.number().positive().default(1e-5).describe('Added to the variance in norms'),
   })
   .superRefine((config, context) => {
@@ -51,14 +49,14 @@ export const modelConfigSchema = z
 
 type Fields = z.output<typeof modelConfigSchema>;
 
-/** A model's shape as it is asked for: everything has a default. */
+/** Model options; every field has a default. */
 export type ModelConfigOptions = z.input<typeof modelConfigSchema>;
 
 type Filled<T> = { readonly [Key in keyof T]-?: Exclude<T[Key], undefined> };
 
-/** A model's shape with every default filled in; a valid config itself. */
+/** A model's shape with all defaults filled in; also valid as options. */
 export type ModelConfig = Filled<Omit<Fields, 'ropeTheta'>> & {
-  /** Absent where positions are learned. */
+  /** Undefined if positions are learned. */
   readonly ropeTheta: number | undefined;
 };
 
@@ -72,7 +70,7 @@ interface FamilyDefaults {
  *  @example 768  →  2048 */
 const gatedSize = (hiddenSize: number) => 32 * Math.ceil((8 * hiddenSize) / (3 * 32));
 
-/** What the best known models of each family have. */
+/** The values of the best-known models of each family. */
 const familyDefaults: Readonly<Record<ModelConfig['modelType'], FamilyDefaults>> = {
   qwen3: { vocabSize: 151_936, ropeTheta: 1_000_000, intermediateSize: gatedSize },
   qwen2: { vocabSize: 151_936, ropeTheta: 1_000_000, intermediateSize: gatedSize },
@@ -80,7 +78,7 @@ const familyDefaults: Readonly<Record<ModelConfig['modelType'], FamilyDefaults>>
   gpt2: { vocabSize: 50_257, ropeTheta: undefined, intermediateSize: (hidden) => 4 * hidden },
 };
 
-/** Checks the shape of a model and fills in what follows from it.
+/** Checks model options and fills in the defaults.
  *  @example { modelType: 'gpt2' }  →  768 wide, 12 layers of 12 heads of 64, MLP of 3072 */
 export function resolveModelConfig(options: ModelConfigOptions = {}): ModelConfig {
   const config = parseConfig(modelConfigSchema, options, { name: 'the model config' });
@@ -96,12 +94,12 @@ export function resolveModelConfig(options: ModelConfigOptions = {}): ModelConfi
   };
 }
 
-/** The first pair of values that no model can have. */
+/** Describes the first contradiction between two fields, if there is one. */
 function findContradiction(config: Fields): string | undefined {
   const { modelType, hiddenSize, numAttentionHeads: heads, ropeTheta } = config;
   const { numKeyValueHeads: kvHeads = heads, headDim = hiddenSize / heads } = config;
   if (!Number.isInteger(headDim)) {
-    const remedy = modelType === 'gpt2' ? '' : '; or give headDim';
+    const remedy = modelType === 'gpt2' ? '' : '; or set headDim';
     return `hiddenSize must be a multiple of numAttentionHeads (${heads}), got ${hiddenSize}${remedy}`;
   }
   if (heads % kvHeads !== 0) {
@@ -110,7 +108,7 @@ function findContradiction(config: Fields): string | undefined {
   if (modelType !== 'gpt2') {
     return headDim % 2 === 0
       ? undefined
-      : `headDim must be even, as rotary positions turn pairs, got ${headDim}`;
+      : `headDim must be even, because rotary positions rotate pairs, got ${headDim}`;
   }
   if (kvHeads !== heads) {
     return `numKeyValueHeads must be numAttentionHeads (${heads}) in gpt2, got ${kvHeads}`;
@@ -120,5 +118,5 @@ function findContradiction(config: Fields): string | undefined {
   }
   return ropeTheta === undefined
     ? undefined
-    : `ropeTheta must not be given for gpt2, whose positions are learned, got ${ropeTheta}`;
+    : `ropeTheta must not be set for gpt2, whose positions are learned, got ${ropeTheta}`;
 }

@@ -1,14 +1,13 @@
 import type { z } from 'zod';
 import { configFields } from './config-fields.ts';
-import { nearestName } from './nearest-name.ts';
 
-/** A config that cannot be used. Its message is one sentence about the first fault. */
+/** An invalid config. The message is one sentence about the first error. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Checks a config by its schema and fills in the defaults.
- *  @param options.name what the config is called in errors, such as `the model config` */
+/** Checks a config against its schema and fills in the defaults.
+ *  @param options.name the config's name in errors, such as `the model config` */
 export function parseConfig<S extends z.ZodObject>(
   schema: S,
   config: unknown,
@@ -16,11 +15,11 @@ export function parseConfig<S extends z.ZodObject>(
 ): z.output<S> {
   const { success, data, error } = schema.safeParse(config);
   if (success) return data;
-  throw new ConfigError(`Cannot use ${name}: ${describeFault(schema, config, error.issues)}`);
+  throw new ConfigError(`Cannot use ${name}: ${describeError(schema, config, error.issues)}`);
 }
 
-/** Unknown keys come first: what is wrong about the others may follow from them. */
-function describeFault(
+/** Unknown keys come first, because they often cause the other errors. */
+function describeError(
   schema: z.ZodObject,
   config: unknown,
   issues: readonly z.core.$ZodIssue[],
@@ -45,4 +44,34 @@ function describeUnknown(key: string, known: readonly string[]): string {
 
 function show(value: unknown): string {
   return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
+}
+
+/** The most similar known name, if any is close; ignores case, `-` and `_`.
+ *  @example 'hidden_sise' of ['hiddenSize', 'headDim']  →  'hiddenSize' */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const distances = names.map((other) => editDistance(normalizeName(name), normalizeName(other)));
+  const least = Math.min(...distances);
+  const nearest = names[distances.indexOf(least)];
+  return nearest !== undefined && least <= 0.4 * Math.max(name.length, nearest.length)
+    ? nearest
+    : undefined;
+}
+
+function normalizeName(name: string): string {
+  return name.toLowerCase().replace(/[-_]/g, '');
+}
+
+/** Levenshtein distance: how many letters must be inserted, deleted or replaced.
+ *  @example 'sitting' and 'kitten'  →  3 */
+function editDistance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(replaced, above[j]! + 1, row[j - 1]! + 1));
+    }
+    above = row;
+  }
+  return above[b.length]!;
 }

@@ -3,18 +3,18 @@ import { ConfigError } from './parse-config.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from './ppo-config.ts';
 import { resolveTrainingConfig } from './training-config.ts';
 
-function fault(options: object): string {
+function errorOf(options: object): string {
   try {
     resolvePPOConfig(options as PPOConfigOptions);
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);
     return (error as Error).message;
   }
-  throw new Error('expected a fault');
+  throw new Error('the config was accepted');
 }
 
 describe('resolvePPOConfig()', () => {
-  it('has the documents’ defaults', () => {
+  it('has the defaults of the specification', () => {
     expect(resolvePPOConfig()).toMatchObject({
       modelName: 'Qwen/Qwen3-0.6B-Base',
       maxNewTokens: 50,
@@ -33,7 +33,7 @@ describe('resolvePPOConfig()', () => {
     });
   });
 
-  it('takes its own result', () => {
+  it('accepts its own result', () => {
     const config = resolvePPOConfig({ batchSize: 8, stop: ['\n'] });
     expect(resolvePPOConfig(config)).toEqual(config);
   });
@@ -62,19 +62,16 @@ describe('resolvePPOConfig()', () => {
       'rewardPlacement must be final or every for reinforce++',
     ],
     [{ clipEpsilon: 1 }, 'clipEpsilon must be < 1'],
-    [{ dualClip: 1.1 }, "dualClip must be above the clipped ratio's end (1.2), got 1.1"],
-    [
-      { klController: 'adaptive', klCoef: 0 },
-      'klCoef must be above 0 where klController is adaptive',
-    ],
-    [{ klPlacement: 'loss' }, 'klEstimator must be k2 or k3 where klPlacement is loss'],
-  ])('refuses %j', (options, message) => {
-    expect(fault(options)).toContain(`Cannot use the PPO config: ${message}`);
+    [{ dualClip: 1.1 }, 'dualClip must be above 1 + clipEpsilonHigh (1.2), got 1.1'],
+    [{ klController: 'adaptive', klCoef: 0 }, 'klCoef must be above 0 if klController is adaptive'],
+    [{ klPlacement: 'loss' }, 'klEstimator must be k2 or k3 if klPlacement is loss'],
+  ])('rejects %j', (options, message) => {
+    expect(errorOf(options)).toContain(`Cannot use the PPO config: ${message}`);
   });
 });
 
 describe('resolveTrainingConfig()', () => {
-  it('fills in defaults and refuses unknown keys', () => {
+  it('fills in defaults and rejects unknown keys', () => {
     expect(resolveTrainingConfig()).toMatchObject({ numEpochs: 10, evalInterval: 10 });
     expect(() => resolveTrainingConfig({ epochs: 3 } as object)).toThrow(
       'Cannot use the training config: it has no "epochs"; did you mean "numEpochs"?',

@@ -4,7 +4,7 @@ import { configFields } from './config-fields.ts';
 import { preferenceOptionsSchema, resolvePreferenceOptions } from './preference-config.ts';
 
 describe('resolvePreferenceOptions()', () => {
-  test('takes the usual columns, reports bad rows and ends completions', () => {
+  test('defaults to the usual columns, reports bad rows and appends EOS', () => {
     expect(resolvePreferenceOptions()).toMatchObject({
       chosenColumn: 'chosen',
       rejectedColumn: 'rejected',
@@ -17,21 +17,24 @@ describe('resolvePreferenceOptions()', () => {
 
   test.each([
     [{ chosenColum: 'a' }, 'it has no "chosenColum"; did you mean "chosenColumn"?'],
-    [{ ratingMax: 5 }, 'ratingMin must be given beside ratingMax, as a scale has two ends'],
-    [{ ratingMin: 5 }, 'ratingMax must be given beside ratingMin, as a scale has two ends'],
+    [{ ratingMax: 5 }, 'ratingMin must be set together with ratingMax'],
+    [{ ratingMin: 5 }, 'ratingMax must be set together with ratingMin'],
     [{ ratingMin: 5, ratingMax: 5 }, 'ratingMax must be above ratingMin (5), got 5'],
     [{ format: 'pairs' }, 'format must be pair, best, ranking or rating, got "pairs"'],
     [{ maxTokens: 0 }, 'maxTokens must be a whole number ≥ 1, got 0'],
-    [{ template: 'Q' }, 'template must have a {column}, else all prompts are the same, got "Q"'],
-  ])('refuses %j', (options: object, fault) => {
+    [
+      { template: 'Q' },
+      'template must contain a {column}, otherwise all prompts are the same, got "Q"',
+    ],
+  ])('rejects %j', (options: object, error) => {
     expect(() => resolvePreferenceOptions(options)).toThrow(
-      `Cannot use the preference options: ${fault}`,
+      `Cannot use the preference options: ${error}`,
     );
   });
 });
 
 describe('resolveCompletionOptions()', () => {
-  test('cuts what is too long', () => {
+  test('truncates long texts by default', () => {
     expect(resolveCompletionOptions()).toMatchObject({
       completionColumn: 'completion',
       textColumn: 'text',
@@ -40,7 +43,7 @@ describe('resolveCompletionOptions()', () => {
     });
   });
 
-  test('refuses what it does not know', () => {
+  test('rejects an unknown choice', () => {
     expect(() => resolveCompletionOptions({ tooLong: 'cut' as 'drop' })).toThrow(
       'Cannot use the completion options: tooLong must be truncate or drop, got "cut"',
     );

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { loraConfigShape } from './lora-config.ts';
 import { parseConfig } from './parse-config.ts';
 import { ppoConfigShape } from './ppo-config.ts';
 import { trainingConfigShape } from './training-config.ts';
@@ -6,11 +7,11 @@ import { trainingConfigShape } from './training-config.ts';
 const count = z.int().min(1);
 const rate = z.number().positive();
 
-const { modelName, revision, seed, loraR, loraAlpha, loraDropout, loraTargets } = ppoConfigShape;
+const { modelName, revision, seed } = ppoConfigShape;
 const { schedule, warmupSteps, weightDecay, maxGradNorm, saveActivations } = ppoConfigShape;
 const { maxSteps, shuffle, evalInterval, saveInterval, keepCheckpoints } = trainingConfigShape;
 
-/** What SFT and reward models have in common. */
+/** Fields that SFT and reward-model training share. */
 const stageShape = {
   modelName,
   revision,
@@ -18,26 +19,25 @@ const stageShape = {
   numEpochs: count.default(1).describe('Passes over the data'),
   maxSteps,
   shuffle,
-  batchSize: count.default(16).describe('Texts, or pairs of them, of one optimiser step'),
+  batchSize: count.default(16).describe('Texts, or pairs of texts, per optimiser step'),
   maxTokensAtOnce: count
     .default(2048)
-    .describe('Tokens that run together: fewer need less memory, the result is the same'),
+    .describe('Most tokens per forward and backward pass; changes memory, not results'),
   schedule: schedule
     .unwrap()
     .default('cosine')
-    .describe('How the learning rate falls over the run'),
+    .describe('How the learning rate changes over the run'),
   warmupSteps,
-  adamEps: rate.default(1e-8).describe("Added to AdamW's root of the second moment"),
+  adamEps: rate.default(1e-8).describe("Added to the denominator of AdamW's update"),
   weightDecay,
   maxGradNorm,
   saveActivations,
-  evalInterval: evalInterval.describe('Steps between validations; 0 only at the end'),
+  evalInterval: evalInterval.describe(
+    'Steps between validations; 0 validates only before the first and after the last step',
+  ),
   saveInterval,
   keepCheckpoints,
-  loraR,
-  loraAlpha,
-  loraDropout: loraDropout.describe('Part of the inputs that adapters do not see in a step'),
-  loraTargets,
+  ...loraConfigShape,
 };
 
 /** Supervised fine-tuning. */
@@ -47,13 +47,13 @@ export const sftConfigShape = {
   fullParameters: z
     .boolean()
     .default(false)
-    .describe('Train all weights instead of an adapter; for small models'),
+    .describe('Train all weights instead of an adapter, for small models'),
 };
 
-/** A reward model from preferences. */
+/** Training of a reward model from preferences. */
 export const rewardConfigShape = {
   ...stageShape,
-  learningRate: rate.default(1e-4).describe('Learning rate of adapter and head'),
+  learningRate: rate.default(1e-4).describe('Learning rate of the adapter and the head'),
 };
 
 const sftConfigSchema = z.strictObject(sftConfigShape);
@@ -64,13 +64,15 @@ export type SFTConfig = Readonly<z.output<typeof sftConfigSchema>>;
 export type RewardConfigOptions = z.input<typeof rewardConfigSchema>;
 export type RewardConfig = Readonly<z.output<typeof rewardConfigSchema>>;
 
-/** What the loop of a stage goes by. */
+/** What the training loop of both stages reads. */
 export type StageConfig = Omit<RewardConfig, 'learningRate'>;
 
+/** Checks SFT options and fills in the defaults. */
 export function resolveSFTConfig(options: SFTConfigOptions = {}): SFTConfig {
   return parseConfig(sftConfigSchema, options, { name: 'the SFT config' });
 }
 
+/** Checks the options of reward-model training and fills in the defaults. */
 export function resolveRewardConfig(options: RewardConfigOptions = {}): RewardConfig {
   return parseConfig(rewardConfigSchema, options, { name: 'the reward config' });
 }

@@ -3,78 +3,96 @@ import { parseConfig } from './parse-config.ts';
 
 const count = z.int().min(1);
 
-/** How long a run goes on, what it looks at on the way, and what it keeps. */
+/** The length of a run, and when it evaluates, saves, logs and stops. */
 export const trainingConfigShape = {
   numEpochs: count.default(10).describe('Passes over the prompts'),
-  maxSteps: count.optional().describe('Steps after which a run ends, whatever the epochs'),
-  shuffle: z.boolean().default(true).describe('Take the prompts of each epoch in another order'),
+  maxSteps: count.optional().describe('Most steps of a run; default: until numEpochs are done'),
+  shuffle: z.boolean().default(true).describe('Shuffle the prompts in each epoch'),
   evalInterval: z
     .int()
     .min(0)
     .default(10)
-    .describe('Steps between evaluations on the validation prompts; 0 only at the end'),
+    .describe(
+      'Steps between evaluations on the validation prompts; 0 evaluates only before the first and after the last step',
+    ),
   evalBestOf: count
     .default(4)
-    .describe('Sampled responses to each validation prompt, for mean and best-of-n reward'),
-  saveInterval: z.int().min(0).default(10).describe('Steps between checkpoints; 0 only at the end'),
-  keepCheckpoints: count.default(2).describe('Newest checkpoints that are kept, besides the best'),
-  logSamples: z.int().min(0).default(4).describe('Responses of each step that are written down'),
+    .describe('Sampled responses per validation prompt, for mean and best-of-n reward'),
+  saveInterval: z
+    .int()
+    .min(0)
+    .default(10)
+    .describe('Steps between checkpoints; 0 saves only the best and the last step'),
+  keepCheckpoints: count.default(2).describe('Newest checkpoints to keep, in addition to the best'),
+  logSamples: z.int().min(0).default(4).describe('Responses per step and evaluation to log'),
   logTokens: z
     .int()
     .min(0)
     .default(4)
-    .describe('Of these responses, those whose every token is written down with its numbers'),
+    .describe('How many of the logged responses to log with the numbers of every token'),
   topLogprobs: z
     .int()
     .min(0)
     .default(5)
-    .describe('Likeliest tokens that are written down beside each token; 0 none'),
+    .describe('Most likely alternatives to log per token; 0 logs none'),
   minEntropy: z
     .number()
     .min(0)
     .default(0.01)
-    .describe('Entropy of a token, in nats, below which the policy has collapsed'),
+    .describe('Mean entropy per token, in nats, below which the policy counts as collapsed'),
   maxRepetition: z
     .number()
     .positive()
     .max(1)
     .default(0.8)
-    .describe('Part of repeated 3-grams in responses above which the policy has collapsed'),
+    .describe(
+      'Fraction of repeated 3-grams in responses above which the policy counts as collapsed, if it is also above the first evaluation',
+    ),
   maxKl: z
     .number()
     .positive()
     .default(100)
-    .describe('KL of a response, in nats, above which the policy has left its reference'),
+    .describe(
+      'KL per response, in nats, above which the policy counts as diverged from the reference',
+    ),
   maxDegradation: z
     .number()
     .positive()
     .default(3)
-    .describe('Fall of the validation reward from its best, in standard deviations, that counts'),
+    .describe(
+      'Drop of the validation reward below its best, in standard errors of the difference, that counts as degraded',
+    ),
   plateauPatience: z
     .int()
     .min(0)
     .default(0)
-    .describe('Evaluations without a better reward after which a run has converged; 0 never'),
+    .describe(
+      'Evaluations without a better reward after which the run counts as converged and stops; 0 means never',
+    ),
   plateauDelta: z
     .number()
     .min(0)
     .default(0.01)
-    .describe('Rise of the reward, in standard deviations, that counts as better'),
+    .describe(
+      'Increase of the validation reward, in standard errors of the difference, that counts as better',
+    ),
   stopOnCollapse: z
     .boolean()
     .default(true)
-    .describe('Stop once the policy has collapsed, left its reference or degraded'),
+    .describe(
+      'Stop the run once the policy has collapsed, diverged or degraded, instead of only warning',
+    ),
 };
 
 export const trainingConfigSchema = z.strictObject(trainingConfigShape);
 
-/** What a user may give: everything has a default. */
+/** Training options; every field has a default. */
 export type TrainingConfigOptions = z.input<typeof trainingConfigSchema>;
 
-/** A run's course with every default filled in. */
+/** Training options with all defaults filled in. */
 export type TrainingConfig = Readonly<z.output<typeof trainingConfigSchema>>;
 
-/** Checks a run's course and fills in the defaults. */
+/** Checks training options and fills in the defaults. */
 export function resolveTrainingConfig(options: TrainingConfigOptions = {}): TrainingConfig {
   return parseConfig(trainingConfigSchema, options, { name: 'the training config' });
 }

@@ -1,4 +1,4 @@
-/** What server and page of the dashboard tell each other. Only types: the page is built from them too. */
+/** The contract between the dashboard's server and its page. Types only. */
 
 import type { TokenRecord } from '../loop/records.ts';
 import type { LogRow } from '../run/log-files.ts';
@@ -9,13 +9,13 @@ export type { LogRow };
 
 export type RunKindName = 'ppo' | 'sft' | 'reward';
 
-/** `killed` where the process is gone without having said why; `paused` and `waiting` (for human
- *  scores) are states of a living one. */
+/** `killed` means that the process ended without giving a reason; `paused` and `waiting` (for human
+ *  scores) are states of an active run. */
 export type RunStatus = RunState['status'] | 'killed';
 
 /** A run in the list. */
 export interface RunSummary {
-  /** Stable and safe in a URL; says nothing of the path. */
+  /** Stable and safe in a URL; does not reveal the path. */
   readonly id: string;
   /** The folder's name, unique in the list. */
   readonly name: string;
@@ -24,13 +24,13 @@ export interface RunSummary {
   readonly step: number;
   readonly totalSteps: number | null;
   readonly startedAt: string;
-  /** Seconds to the end at the present speed; null where nothing is known or the run has ended. */
+  /** Remaining seconds at the current speed; null if unknown or if the run has ended. */
   readonly eta: number | null;
-  /** Why it ended, or what it waits for, in one sentence. */
+  /** Why it ended, or what it is waiting for, in one sentence. */
   readonly message: string | null;
-  /** What a living run is at. */
+  /** The current phase of an active run. */
   readonly phase: { readonly phase: string; readonly done: number; readonly total: number } | null;
-  /** Lines of the logs. */
+  /** Number of lines of the logs. */
   readonly counts: {
     readonly metrics: number;
     readonly samples: number;
@@ -39,18 +39,18 @@ export interface RunSummary {
   };
 }
 
-/** Metrics as columns, in order of steps; null where a step has no such number. */
+/** Metrics as columns, in order of steps; null if a step has no such number. */
 export interface MetricColumns {
   readonly steps: readonly number[];
   readonly columns: Readonly<Record<string, readonly (number | null)[]>>;
-  /** Rows on the disk; more than `steps` has where they were thinned out. */
+  /** Number of rows on disk; more than in `steps` if they were thinned. */
   readonly rows: number;
 }
 
-/** A line of `evaluations.jsonl`: a report of the evaluator, or the numbers of a validation. */
+/** A line of `evaluations.jsonl`: a report of the evaluator or the metrics of a validation. */
 export type EvaluationRow = { readonly step: number } & Readonly<Record<string, unknown>>;
 
-/** A line of `samples.jsonl`, and its place in the file. */
+/** A line of `samples.jsonl` and its index in the file. */
 export interface SampleRow {
   readonly index: number;
   readonly step: number;
@@ -68,7 +68,7 @@ export interface SampleRow {
 export interface SampleQuery {
   readonly offset?: number;
   readonly limit?: number;
-  /** Part of prompt or response, case does not matter. */
+  /** Part of the prompt or response, case-insensitive. */
   readonly search?: string;
   readonly promptIdx?: number;
   readonly fromStep?: number;
@@ -80,7 +80,7 @@ export interface SampleQuery {
 }
 
 export interface SamplePage {
-  /** Rows that the query finds. */
+  /** Number of rows that match the query. */
   readonly total: number;
   readonly rows: readonly SampleRow[];
 }
@@ -88,28 +88,28 @@ export interface SamplePage {
 /** A line of `tokens.jsonl`. */
 export type TokenColumns = TokenRecord;
 
-/** Pause before the next step, go on, save a checkpoint after this step, end after this step. */
+/** Pause before the next step, resume, save a checkpoint after this step, stop after this step. */
 export type ControlCommand = RunCommand;
 
-/** What a person is asked for. */
+/** Kind of a labelling task. */
 export type LabelTaskKind = 'pair' | 'rating' | 'ranking';
 
-/** Something for people to label. `live` queues are those of a run that waits for scores. */
+/** A queue of tasks. A `live` queue belongs to a run that waits for scores. */
 export interface LabelQueue {
   readonly id: string;
   readonly name: string;
   readonly kind: LabelTaskKind;
   readonly live: boolean;
-  /** Tasks in it. */
+  /** Number of tasks. */
   readonly total: number;
-  /** Tasks with at least one answer. */
+  /** Number of tasks with at least one answer. */
   readonly answered: number;
   readonly labellers: readonly { readonly name: string; readonly answers: number }[];
-  /** Part of the tasks answered by several people on which they agree; null where there are none. */
+  /** Fraction of the tasks with several answers on which labellers agree; null if there are none. */
   readonly agreement: number | null;
 }
 
-/** A task as one labeller sees it: the responses are shuffled, and nothing tells where they come from. */
+/** A task as one labeller sees it: responses are shuffled and their origin is hidden. */
 export interface LabelTask {
   readonly id: string;
   readonly kind: LabelTaskKind;
@@ -117,8 +117,8 @@ export interface LabelTask {
   readonly responses: readonly string[];
 }
 
-/** `choice` is the place in the task's `responses` as shown; ratings go from 1 to 5; a ranking lists
- *  places, the best first. */
+/** `choice` is an index into the task's `responses` as shown; ratings are from 1 to 5; a ranking lists
+ *  indices, the best first. */
 export type LabelChoice =
   | { readonly kind: 'pair'; readonly choice: 0 | 1 | 'tie' | 'both-bad' }
   | { readonly kind: 'rating'; readonly rating: number }
@@ -131,8 +131,8 @@ export interface LabelAnswer {
   readonly note?: string;
 }
 
-/** Where a queue's responses come from. `samples` are taken from a run, `generate` from a model, and
- *  `file` from JSON Lines of { prompt, responses } or { prompt, chosen, rejected }. */
+/** Source of a queue's responses: the samples of a run, new ones from a model, or a JSON Lines file of
+ *  { prompt, responses } or { prompt, chosen, rejected }. */
 export type QueueSource =
   | { readonly from: 'samples'; readonly run: string; readonly fromStep?: number }
   | {
@@ -147,32 +147,32 @@ export interface NewQueue {
   readonly name: string;
   readonly kind: LabelTaskKind;
   readonly source: QueueSource;
-  /** Responses of a ranking; 2 for a pair, 1 for a rating. */
+  /** Number of responses of a ranking; 2 for a pair, 1 for a rating. */
   readonly responses?: number;
-  /** Tasks at most; 100 by default. */
+  /** Maximum number of tasks; 100 by default. */
   readonly limit?: number;
 }
 
 /** A queue that a model is filling. */
 export interface FillingQueue {
   readonly name: string;
-  /** Prompts that have their responses. */
+  /** Number of prompts that have responses. */
   readonly done: number;
   readonly total: number;
 }
 
-/** What the server sends without being asked (SSE, one JSON object each): something has changed, so
- *  that the page asks for what is new. `metrics` carries the new rows themselves. */
+/** Server-sent events, one JSON object each. They report changes, which the page then loads; `metrics`
+ *  contains the new rows themselves. */
 export type DashboardEvent =
   | { readonly type: 'runs'; readonly runs: readonly RunSummary[] }
   | { readonly type: 'metrics'; readonly run: string; readonly data: MetricColumns }
-  /** The logs were cut, as a resumed run does: what the page holds is no longer true. */
+  /** The logs were truncated, as by a resumed run: the page must reload them. */
   | { readonly type: 'reset'; readonly run: string }
   | { readonly type: 'labels'; readonly queues: readonly LabelQueue[] }
-  /** How far a model is that fills a new queue; null when it has ended, well or not. */
+  /** Progress of a model that fills a new queue; null when it ends, even with an error. */
   | { readonly type: 'filling'; readonly queue: FillingQueue | null };
 
-/** Every refusal. */
+/** Body of every error response. */
 export interface ApiError {
   readonly error: string;
 }
@@ -185,12 +185,12 @@ export interface ApiError {
  * GET  api/runs/:id/log                     → LogRow[]
  * GET  api/runs/:id/samples?…SampleQuery    → SamplePage
  * GET  api/runs/:id/samples/:index/tokens   → TokenColumns
- * POST api/runs/:id/control {command}       → 204; events tell what becomes of it
+ * POST api/runs/:id/control {command}       → 204; events report the result
  * GET  api/labels                           → LabelQueue[]
  * POST api/labels NewQueue                  → LabelQueue
- * GET  api/labels/:id/next?labeller=        → LabelTask, or 204 where this labeller has done all
+ * GET  api/labels/:id/next?labeller=        → LabelTask, or 204 if this labeller has answered all
  * POST api/labels/:id/answers LabelAnswer   → LabelQueue
- * POST api/labels/:id/undo {labeller}       → LabelTask that is open again
+ * POST api/labels/:id/undo {labeller}       → the reopened LabelTask
  * GET  api/labels/:id/export                → JSON Lines as `proximal reward` reads them
  * GET  api/events                           → stream of DashboardEvent
  */
@@ -202,13 +202,13 @@ export interface DashboardSource {
   log(run: string): Promise<readonly LogRow[]>;
   samples(run: string, query: SampleQuery): Promise<SamplePage>;
   tokens(run: string, index: number): Promise<TokenColumns>;
-  /** Undefined in a report, where nothing can be changed and nothing happens. */
+  /** Undefined in a report, which is read-only. */
   readonly live: LiveSource | undefined;
 }
 
 export interface LiveSource {
-  /** Calls back on every event, and with `connected` as the stream comes and goes; returns what ends
-   *  that. */
+  /** Calls back on every event, and when the connection is made or lost; returns a function that
+   *  unsubscribes. */
   subscribe(
     onEvent: (event: DashboardEvent | { readonly type: 'connected' | 'lost' }) => void,
   ): () => void;
@@ -219,4 +219,20 @@ export interface LiveSource {
   answer(queue: string, answer: LabelAnswer): Promise<LabelQueue>;
   undo(queue: string, labeller: string): Promise<LabelTask>;
   exportUrl(queue: string): string;
+}
+
+/** The data of a report: the JSON in its element with id `proximal-report`. */
+export interface ReportData {
+  /** `counts.samples` is the number of samples in the report. */
+  readonly run: RunSummary;
+  /** The run's config.json, with only the last part of absolute paths. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Thinned. */
+  readonly metrics: MetricColumns;
+  readonly evaluations: readonly EvaluationRow[];
+  readonly log: readonly LogRow[];
+  /** Some of the run's samples, in the order of the file; `index` is the index in the file. */
+  readonly samples: readonly SampleRow[];
+  /** Tokens of the samples by `index`, if recorded. */
+  readonly tokens: Readonly<Record<number, TokenColumns>>;
 }

@@ -8,7 +8,7 @@ import { buildPage, pageFolder } from './build-page.ts';
 const files = ['favicon.svg', 'index.html', 'page.css', 'page.js'];
 
 describe('buildPage()', () => {
-  test('leaves nothing but the page in the folder', async () => {
+  test('writes only the page into the folder', async () => {
     const folder = makeTempFolder();
     writeFileSync(join(folder, 'old.js'), '');
     await buildPage(folder);
@@ -17,13 +17,13 @@ describe('buildPage()', () => {
 });
 
 describe('pageFolder()', () => {
-  test('several at once get the same whole page', async () => {
+  test('concurrent calls return the same complete page', async () => {
     const [folder, other] = await Promise.all([pageFolder(), pageFolder()]);
     expect(other).toBe(folder);
     expect((await readdir(folder)).sort()).toEqual(files);
   }, 60_000);
 
-  test('the page has no script of its own in the HTML and asks for nothing from elsewhere', async () => {
+  test('the HTML has no inline script and loads nothing from elsewhere', async () => {
     const folder = await pageFolder();
     const html = await readFile(join(folder, 'index.html'), 'utf8');
     expect(html).not.toMatch(/<script(?![^>]* src="\.\/page\.js")/);
@@ -33,7 +33,7 @@ describe('pageFolder()', () => {
     expect(css).not.toMatch(/@import|url\(/);
   }, 60_000);
 
-  test('the script can stand inside a page', async () => {
+  test('the script can be embedded in a page', async () => {
     const script = await readFile(join(await pageFolder(), 'page.js'), 'utf8');
     expect(script).not.toMatch(/<\/script|<!--/i);
     expect(script).not.toMatch(/^\s*(import|export)[\s{*]/m);

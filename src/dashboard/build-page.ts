@@ -6,25 +6,29 @@ import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** The web page's sources; they are there only in a checkout. */
+/** The sources of the web page; only a checkout has them. */
 const client = join(here, 'client');
 
-/** What the page is built from, beside its own folder. */
+/** Folders and files that the page is built from besides its own folder: the core's formulas and
+ *  config schema among them. */
 const otherSources = [
   join(here, 'api.ts'),
   join(here, 'sample-query.ts'),
+  ...['columns', 'config', 'token-attribution', 'reward-kl', 'advantage', 'training', 'loop'].map(
+    (folder) => join(here, '..', folder),
+  ),
   join(here, '../../docs/metrics.md'),
   join(here, '../../package-lock.json'),
 ];
 
-/** The folder of the built web page: `index.html`, `page.js` and `page.css`. It comes with the
- *  package; a checkout builds it once for each state of its sources. */
+/** The folder of the built web page: `index.html`, `page.js` and `page.css`. The package contains
+ *  it; a checkout builds it once per state of its sources. */
 export async function pageFolder(): Promise<string> {
   const shipped = join(here, 'page');
   if (existsSync(join(shipped, 'index.html'))) return shipped;
   if (!existsSync(join(client, 'index.html'))) {
     throw new Error(
-      `Cannot show the dashboard: its page must be in ${shipped}, and it is not there; install proximal again`,
+      `Cannot show the dashboard: its page must be in ${shipped}, but it is missing; reinstall proximal`,
     );
   }
   const cache = join(here, '../../node_modules/.cache/proximal-page');
@@ -33,7 +37,7 @@ export async function pageFolder(): Promise<string> {
   return folder;
 }
 
-/** Builds the web page into a folder, which is emptied before. */
+/** Builds the web page into a folder, which is emptied first. */
 export async function buildPage(outDir: string): Promise<void> {
   const { build } = await import('vite');
   await build({
@@ -43,7 +47,7 @@ export async function buildPage(outDir: string): Promise<void> {
   });
 }
 
-/** Builds under another name first: whoever finds the folder finds it whole. */
+/** Builds into a temporary folder and renames it, so that the final folder is always complete. */
 async function buildInto(folder: string, cache: string): Promise<void> {
   await mkdir(cache, { recursive: true });
   const draft = await mkdtemp(join(cache, 'draft-'));
@@ -52,21 +56,25 @@ async function buildInto(folder: string, cache: string): Promise<void> {
     await rename(draft, folder);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    // Another process was faster.
+    // Another process may have built it meanwhile.
     if (!existsSync(folder)) throw error;
   }
 }
 
-/** A name for the present state of the sources. */
+/** A name for the current state of the sources. */
 async function hashSources(): Promise<string> {
-  const entries = await readdir(client, { recursive: true, withFileTypes: true });
-  const files = entries
+  const files = (await Promise.all([client, ...otherSources].map(listFiles))).flat();
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(`${file}\n`).update(await readFile(file));
+  return hash.digest('hex').slice(0, 20);
+}
+
+/** The files in a folder except tests, or the file itself. */
+async function listFiles(path: string): Promise<string[]> {
+  if (/\.\w+$/.test(path)) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
     .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  const hash = createHash('sha256');
-  for (const file of [...files, ...otherSources]) {
-    hash.update(`${file}\n`).update(await readFile(file));
-  }
-  return hash.digest('hex').slice(0, 20);
 }

@@ -21,7 +21,7 @@ const row = (index: number, fields: Partial<SampleRow> = {}): SampleRow => ({
 const indices = (rows: readonly SampleRow[]) => rows.map(({ index }) => index);
 
 describe('querySamples()', () => {
-  test('sorts by score with rows that have none last, in either order', () => {
+  test('sorts by score with missing scores last, in either order', () => {
     const rows = [row(0, { score: 1 }), row(1, { score: null }), row(2, { score: 3 })];
     const page = querySamples(rows, { sort: 'score', order: 'desc', limit: 2 });
     expect(page.total).toBe(3);
@@ -29,13 +29,13 @@ describe('querySamples()', () => {
     expect(indices(querySamples(rows, { sort: 'score' }).rows)).toEqual([0, 2, 1]);
   });
 
-  test('finds text in prompt or response, whatever its case', () => {
+  test('finds text in prompt or response, ignoring case', () => {
     const rows = [row(0, { prompt: 'A Cat' }), row(1, { response: 'the CAT' }), row(2)];
     expect(indices(querySamples(rows, { search: 'cat' }).rows)).toEqual([0, 1]);
     expect(querySamples(rows, { search: 'dog' })).toEqual({ total: 0, rows: [] });
   });
 
-  test('limits of steps and scores count in, and no score is within no limit', () => {
+  test('limits are inclusive, and a missing score is within none', () => {
     const rows = [row(0), row(1), row(2), row(3, { score: null })];
     expect(indices(querySamples(rows, { fromStep: 1, toStep: 2 }).rows)).toEqual([1, 2]);
     expect(indices(querySamples(rows, { minScore: 1 }).rows)).toEqual([1, 2]);
@@ -43,11 +43,11 @@ describe('querySamples()', () => {
     expect(indices(querySamples(rows, { promptIdx: 1 }).rows)).toEqual([]);
   });
 
-  test('the newest come first where only the order is given', () => {
+  test('an order without a sort reverses the rows', () => {
     expect(indices(querySamples([row(0), row(1)], { order: 'desc' }).rows)).toEqual([1, 0]);
   });
 
-  test('pages put together are the whole', () => {
+  test('pages together contain all rows', () => {
     const rows = fc.array(fc.option(fc.integer({ min: 0, max: 3 })), { maxLength: 30 });
     fc.assert(
       fc.property(rows, fc.integer({ min: 1, max: 7 }), (scores, limit) => {
@@ -63,7 +63,7 @@ describe('querySamples()', () => {
 });
 
 describe('formatSampleQuery()', () => {
-  test('leaves out what is open', () => {
+  test('leaves out undefined fields', () => {
     expect(formatSampleQuery({ search: 'a b', limit: 50 })).toBe('search=a+b&limit=50');
     expect(formatSampleQuery({})).toBe('');
   });

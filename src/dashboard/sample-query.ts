@@ -1,20 +1,20 @@
 import type { SamplePage, SampleQuery, SampleRow } from './api.ts';
 
-/** The rows of a page where the query does not say. */
+/** Default number of rows per page. */
 const defaultLimit = 100;
 
-/** The rows that a query finds, in its order, cut to its page; rows of equal rank stay in the file's
- *  order, and those without the number that is sorted by come last.
+/** The rows that match a query, sorted and limited to a page. Ties keep the order of the file; rows
+ *  without the sorted number come last.
  *  @example scores [1, null, 3], sort 'score', order 'desc', limit 2  →  total 3, scores [3, 1] */
 export function querySamples(rows: readonly SampleRow[], query: SampleQuery): SamplePage {
-  const found = rows.filter(matcher(query));
+  const matching = rows.filter(matcher(query));
   const { sort, order = 'asc', offset = 0, limit = defaultLimit } = query;
-  if (sort !== undefined) found.sort((a, b) => compare(a[sort], b[sort], order));
-  else if (order === 'desc') found.reverse();
-  return { total: found.length, rows: found.slice(offset, offset + limit) };
+  if (sort !== undefined) matching.sort((a, b) => compare(a[sort], b[sort], order));
+  else if (order === 'desc') matching.reverse();
+  return { total: matching.length, rows: matching.slice(offset, offset + limit) };
 }
 
-/** A query as the search part of a URL, without what it leaves open.
+/** A query as URL parameters, without undefined fields.
  *  @example { search: 'a b', limit: 50 }  →  'search=a+b&limit=50' */
 export function formatSampleQuery(query: SampleQuery): string {
   const params = new URLSearchParams();
@@ -36,7 +36,7 @@ function matcher(query: SampleQuery): (row: SampleRow) => boolean {
       row.response.toLowerCase().includes(part));
 }
 
-/** Whether a number lies between limits that may be open; no number lies within any limit. */
+/** Whether a number is between optional limits; a missing number is within none. */
 function isWithin(value: number | null, low = -Infinity, high = Infinity): boolean {
   if (low === -Infinity && high === Infinity) return true;
   return value !== null && value >= low && value <= high;

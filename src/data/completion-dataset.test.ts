@@ -1,11 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { tokenizerFolders } from '../../test/fixtures/tokenizer/folders.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { qwen3Folder, tokenizerFolders } from '../../test/fixtures/tokenizer/folders.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { writeTinyTokenizer } from '../../test/helpers/tiny-tokenizer.ts';
-import { loadTokenizer } from '../base-setup/tokenizer/index.ts';
+import { loadTokenizer, type Tokenizer } from '../base-setup/tokenizer/index.ts';
 import { type LoadCompletionsOptions, loadCompletions } from './completion-dataset.ts';
+import { loadPreferences } from './preference-dataset.ts';
 import type { RowSource } from './read-rows.ts';
 
 /** A token for each word: the 3, a 4, cat 5, dog 6, sees 7, likes 8, and 9, runs 10; EOS is 1.
@@ -27,7 +28,7 @@ const assistant = (content: string) => ({ role: 'assistant', content });
 const row = { prompt: 'the cat', completion: ' sees a dog' };
 
 describe('loadCompletions() reads', () => {
-  test('prompts with completions, of which the completion and its end are trained', async () => {
+  test('prompts with completions, and trains the completion and its EOS', async () => {
     const { train, validation, report } = await load([row]);
     expect(train).toEqual([
       {
@@ -45,14 +46,14 @@ describe('loadCompletions() reads', () => {
     });
   });
 
-  test('texts, of which all is trained that something comes before', async () => {
+  test('texts, and trains every token but the first', async () => {
     const { tokens, lossMask, promptText } = await loadOne('the cat runs');
     expect(tokens).toEqual(Int32Array.of(3, 5, 10, 1));
     expect(lossMask).toEqual(Uint8Array.of(0, 1, 1, 1));
     expect(promptText).toBe('');
   });
 
-  test("conversations, of which the assistant's turns are trained with their ends", async () => {
+  test("conversations, and trains the assistant's turns with their ends", async () => {
     const messages = [user('cat'), assistant('runs'), user('dog'), assistant('likes'), user('a')];
     const { text, tokens, lossMask, promptText } = await loadOne({ messages });
     expect(text).toBe('cat and runs and dog and likes and');
@@ -69,13 +70,13 @@ describe('loadCompletions() reads', () => {
     expect(await loadOne(texts, { chat: true })).toMatchObject(wanted);
   });
 
-  test('an end that is there once', async () => {
+  test('an EOS that is already there only once', async () => {
     const { tokens } = await loadOne({ ...row, completion: ' runs<eos>' });
     expect(tokens).toEqual(Int32Array.of(3, 5, 10, 1));
     expect((await loadOne(row, { appendEos: false })).tokens).toEqual(Int32Array.of(3, 5, 7, 4, 6));
   });
 
-  test('what the tokenizer puts before plain text, but does not train it', async () => {
+  test('special tokens before plain text, without training them', async () => {
     const tokenizer = await loadTokenizer(
       tokenizerFolders.find(({ name }) => name === 'tiny-llama2')!.folder,
     );
@@ -85,7 +86,7 @@ describe('loadCompletions() reads', () => {
     expect([...train[0]!.lossMask].indexOf(1)).toBe(1);
   });
 
-  test('columns of other names, and prompts of a template', async () => {
+  test('custom column names and prompts from a template', async () => {
     const alpaca = { instruction: 'the cat', output: ' runs' };
     const options = { completionColumn: 'output' };
     const named = await loadOne(alpaca, { ...options, promptColumn: 'instruction' });
@@ -95,8 +96,8 @@ describe('loadCompletions() reads', () => {
   });
 });
 
-describe('what is too long', () => {
-  test('is cut, and counted', async () => {
+describe('a text that is too long', () => {
+  test('is truncated and counted', async () => {
     const { train, report } = await load([row], { maxTokens: 4 });
     expect(train[0]).toMatchObject({
       tokens: Int32Array.of(3, 5, 7, 4),
@@ -106,7 +107,7 @@ describe('what is too long', () => {
     expect(report).toMatchObject({ kept: 1, truncated: 1 });
   });
 
-  test('is dropped where it is asked for, or where nothing to train is left', async () => {
+  test('is dropped on request, or if nothing to train is left', async () => {
     const long = { ...row, prompt: 'the cat and the dog' };
     const short = { ...row, completion: ' runs' };
     const dropped = await load([short, row], { contextLength: 5, tooLong: 'drop' });
@@ -126,7 +127,7 @@ describe('loadCompletions() counts as bad', () => {
     [
       'missing-column',
       { prompt: 'a' },
-      'it must have "messages", or "prompt" and "completion", or "text", got "prompt"; name them by completionColumn and the like',
+      'it must have "messages", or "prompt" and "completion", or "text", got "prompt"; set completionColumn and similar options',
     ],
     [
       'missing-column',
@@ -155,23 +156,23 @@ describe('loadCompletions() counts as bad', () => {
     [
       'empty-completion',
       { messages: [user('a')] },
-      '"messages" must have a message of the assistant to learn, got none',
+      '"messages" must have an assistant message to train on, got none',
     ],
     ['empty-prompt', { ...row, prompt: '' }, 'its prompt must have text, got none'],
-  ])('%s %j', async (reason, bad, fault, options = {}) => {
+  ])('%s %j', async (reason, bad, error, options = {}) => {
     await expect(load([bad as Record<string, unknown>], options)).rejects.toThrow(
-      `Cannot use the rows: at least one row must be good, got 1 bad (1 ${reason}), of which the first says: Cannot read row 1: ${fault}`,
+      `Cannot use the rows: at least one row must be valid, got 1 invalid (1 ${reason}); the first error is: Cannot read row 1: ${error}`,
     );
   });
 
-  test('rows of another kind, and turns without text', async () => {
+  test('rows of a different kind and turns without text', async () => {
     const { report } = await load([row, 'a cat', { messages: [user('a'), assistant('the')] }]);
     expect(report.examples.map(({ message }) => message)).toEqual([
-      'Cannot read row 2: it must hold prompts with completions as row 1, got texts; put other rows in a file of their own',
-      'Cannot read row 3: it must hold prompts with completions as row 1, got conversations; put other rows in a file of their own',
+      'Cannot read row 2: it must contain prompts with completions like row 1, got texts; put different rows into separate files',
+      'Cannot read row 3: it must contain prompts with completions like row 1, got conversations; put different rows into separate files',
     ]);
     await expect(load([{ messages: [user('a'), assistant('')] }])).rejects.toThrow(
-      'Cannot read row 1: each turn of the assistant must be text, got one without',
+      'Cannot read row 1: each assistant turn must be text, got one without',
     );
   });
 });
@@ -187,4 +188,53 @@ test('the split keeps a prompt, or a whole text, on one side', async () => {
     expect(train.filter(({ text }) => held.has(text))).toEqual([]);
     expect(train.length + validation.length).toBe(6);
   }
+});
+
+describe("with Qwen3's own template", () => {
+  let tokenizer: Tokenizer;
+  beforeAll(async () => {
+    tokenizer = await loadTokenizer(qwen3Folder);
+  }, 60_000);
+
+  test("exactly the assistant's turns are trained, up to their end", async () => {
+    const messages = [user('Hi'), assistant('Hello\n'), user('Why?'), assistant('think')];
+    const { train } = await loadCompletions([{ messages }], tokenizer);
+    const { text, tokens, lossMask } = train[0]!;
+    expect(text).toBe(
+      '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHello\n<|im_end|>\n' +
+        '<|im_start|>user\nWhy?<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\nthink<|im_end|>',
+    );
+    expect(tokenizer.decode(tokens)).toBe(text);
+    const pieces = tokenizer.pieces(tokens).map((piece, t) => (lossMask[t] === 1 ? piece : ' … '));
+    expect(pieces.join('').replace(/( … )+/g, ' … ')).toBe(
+      ' … Hello\n<|im_end|> … <think>\n\n</think>\n\nthink<|im_end|>',
+    );
+  });
+
+  test('a pair ends where a response of the model would end', async () => {
+    const row = {
+      chosen: [user('Hi'), assistant('Hello')],
+      rejected: [user('Hi'), assistant('Go')],
+    };
+    const { train } = await loadPreferences([row], tokenizer);
+    const { promptText, chosenText, promptTokens, chosenTokens } = train[0]!.pairs[0]!;
+    expect(promptText).toBe('<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n');
+    expect(chosenText).toBe('<think>\n\n</think>\n\nHello<|im_end|>');
+    expect(tokenizer.eosIds).toContain(chosenTokens.at(-1));
+    expect(tokenizer.decode([...promptTokens, ...chosenTokens])).toBe(promptText + chosenText);
+  });
+});
+
+test('a template that rewrites the prompt is rejected', async () => {
+  const folder = writeTinyTokenizer(makeTempFolder());
+  const file = join(folder, 'tokenizer_config.json');
+  const chat_template = '{{ messages[-1].content }}';
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), chat_template }));
+  const tokenizer = await loadTokenizer(folder);
+  const error =
+    'got 1 invalid (1 chat-template); the first error is: Cannot apply the chat template to row 1: a conversation must start with its prompt and the start of the answer, got a different text; use a template that only appends messages';
+  const messages = [user('cat'), assistant('dog'), user('a'), assistant('the')];
+  await expect(loadCompletions([{ messages }], tokenizer)).rejects.toThrow(error);
+  const pair = { prompt: [user('cat')], chosen: 'dog', rejected: 'the' };
+  await expect(loadPreferences([pair], tokenizer)).rejects.toThrow(error);
 });

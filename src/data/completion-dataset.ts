@@ -4,45 +4,43 @@ import {
   type ResolvedCompletionOptions,
   resolveCompletionOptions,
 } from '../config/completion-config.ts';
-import { emptyFault } from './completion-render.ts';
+import { emptyError, expectEos } from './completion-render.ts';
 import {
   encodeSegments,
   type SegmentedRow,
   segmentChat,
   segmentCompletion,
 } from './completion-segments.ts';
-import { expectEos } from './completion-tokens.ts';
 import { type DataRow, listColumns } from './data-row.ts';
-import { isBlank } from './line-chat.ts';
+import type { RowSource } from './read-rows.ts';
 import {
+  defaultPromptColumn,
   hasColumn,
   hasPrompt,
+  isBlank,
   LayoutGuard,
   readPrompt,
   readTurn,
-  rowFault,
-  usualPromptColumn,
-} from './line-columns.ts';
-import { type LoadLinesContext, loadLines } from './line-dataset.ts';
-import type { RowReport } from './line-report.ts';
-import type { RowSource } from './read-rows.ts';
+  rowError,
+} from './row-columns.ts';
+import { type LoadRowsContext, loadRows, type RowReport } from './row-dataset.ts';
 
-/** A text to learn from. */
+/** A text to train on. */
 export interface CompletionRecord {
   readonly text: string;
-  /** What comes before the first word that is trained; empty if all is. */
+  /** The text before the first trained token; empty if everything is trained. */
   readonly promptText: string;
   readonly tokens: Int32Array;
-  /** [tokens] 1 where a token is trained; never the first, as nothing comes before it. */
+  /** [tokens] 1 for each trained token; never the first, which has no context. */
   readonly lossMask: Uint8Array;
-  /** Whether tokens were cut off to fit maxTokens. */
+  /** Whether tokens were truncated to fit maxTokens. */
   readonly isTruncated: boolean;
-  /** Where the row stands: `texts.jsonl line 7`. */
+  /** Position of the row, such as `texts.jsonl line 7`. */
   readonly origin: string;
 }
 
 export interface CompletionReport extends RowReport {
-  /** Kept rows that were cut to fit maxTokens. */
+  /** Rows that were truncated to fit maxTokens. */
   readonly truncated: number;
 }
 
@@ -52,27 +50,26 @@ export interface CompletionDataset {
   readonly report: CompletionReport;
 }
 
-export interface LoadCompletionsOptions extends CompletionOptions, LoadLinesContext {}
+export interface LoadCompletionsOptions extends CompletionOptions, LoadRowsContext {}
 
 /** Reads texts for supervised fine-tuning: conversations, prompts with completions, or plain texts.
- *  No prompt is on both sides of the split, and every row that cannot be used is counted in the
- *  report. */
+ *  No prompt is on both sides of the split, and every unusable row is counted in the report. */
 export async function loadCompletions(
   source: RowSource,
   tokenizer: Tokenizer,
   options: LoadCompletionsOptions = {},
 ): Promise<CompletionDataset> {
-  const { seed = 0, contextLength = Infinity, hub = {}, ...given } = options;
-  const resolved = resolveCompletionOptions(given);
+  const { seed = 0, contextLength = Infinity, hub = {}, ...fields } = options;
+  const resolved = resolveCompletionOptions(fields);
   if (resolved.appendEos) expectEos(tokenizer);
   const maxTokens = Math.min(resolved.maxTokens ?? Infinity, contextLength);
-  const { train, validation, report } = await loadLines(source, {
+  const { train, validation, report } = await loadRows(source, {
     ...resolved,
     seed,
     hub,
     openReader: () => {
       const layout = new LayoutGuard();
-      return (row) => makeRecord(row, { ...resolved, tokenizer, maxTokens, layout });
+      return (row) => toRecord(row, { ...resolved, tokenizer, maxTokens, layout });
     },
     keyOf: ({ promptText, text }: CompletionRecord) => promptText || text,
   });
@@ -86,7 +83,7 @@ interface RecordOptions extends ResolvedCompletionOptions {
   readonly layout: LayoutGuard;
 }
 
-function makeRecord(row: DataRow, options: RecordOptions): CompletionRecord {
+function toRecord(row: DataRow, options: RecordOptions): CompletionRecord {
   const { tokenizer, appendEos, maxTokens, tooLong } = options;
   const { origin } = row;
   const { segments, isChat } = segmentRow(row, options);
@@ -97,18 +94,18 @@ function makeRecord(row: DataRow, options: RecordOptions): CompletionRecord {
   const isTruncated = length > maxTokens;
   if (isTruncated && (tooLong === 'drop' || !lossMask.includes(1))) {
     const part = tooLong === 'drop' ? 'the text' : 'the prompt and some of its completion';
-    throw rowFault(row, {
+    throw rowError(row, {
       reason: 'too-long',
-      fault: `${part} must fit in ${maxTokens} tokens, got ${length}`,
+      problem: `${part} must fit in ${maxTokens} tokens, got ${length}`,
     });
   }
-  if (!lossMask.includes(1)) throw emptyFault('completion', origin);
+  if (!lossMask.includes(1)) throw emptyError('completion', origin);
   const text = segments.map((segment) => segment.text).join('');
   const promptText = segments[0]!.isTrained ? '' : segments[0]!.text;
   return { text, promptText, tokens, lossMask, isTruncated, origin };
 }
 
-/** Conversations go first, then prompts with completions, then texts. */
+/** Prefers conversations, then prompts with completions, then texts. */
 function segmentRow(row: DataRow, options: RecordOptions): SegmentedRow {
   const { messagesColumn, completionColumn, textColumn, layout, chat } = options;
   const { origin } = row;
@@ -122,23 +119,23 @@ function segmentRow(row: DataRow, options: RecordOptions): SegmentedRow {
     const completion = readTurn(row, completionColumn);
     return segmentCompletion({ prompt, completion }, { ...options, origin });
   }
-  const { promptColumn = usualPromptColumn } = options;
+  const { promptColumn = defaultPromptColumn } = options;
   if (!hasColumn(row, textColumn) || chat) {
     const text = chat ? '' : `, or "${textColumn}"`;
-    throw rowFault(row, {
+    throw rowError(row, {
       reason: 'missing-column',
-      fault: `it must have "${messagesColumn}", or "${promptColumn}" and "${completionColumn}"${text}, got ${listColumns(row)}; name them by completionColumn and the like`,
+      problem: `it must have "${messagesColumn}", or "${promptColumn}" and "${completionColumn}"${text}, got ${listColumns(row)}; set completionColumn and similar options`,
     });
   }
   layout.expect('texts', row);
   const text = readTurn(row, textColumn);
   if (typeof text !== 'string') {
-    throw rowFault(row, {
+    throw rowError(row, {
       reason: 'wrong-type',
-      fault: `"${textColumn}" must be text, got a list; set messagesColumn to "${textColumn}"`,
+      problem: `"${textColumn}" must be text, got a list; set messagesColumn to "${textColumn}"`,
     });
   }
-  if (isBlank(text)) throw emptyFault('completion', origin);
+  if (isBlank(text)) throw emptyError('completion', origin);
   return { segments: [{ text, isTrained: true }], isChat: false };
 }
 
@@ -146,16 +143,16 @@ function segmentMessages(row: DataRow, options: RecordOptions): SegmentedRow {
   const { messagesColumn } = options;
   const messages = readTurn(row, messagesColumn);
   if (typeof messages === 'string') {
-    throw rowFault(row, {
+    throw rowError(row, {
       reason: 'wrong-type',
-      fault: `"${messagesColumn}" must be a list of messages, got text; set textColumn to "${messagesColumn}"`,
+      problem: `"${messagesColumn}" must be a list of messages, got text; set textColumn to "${messagesColumn}"`,
     });
   }
   if (messages.some(({ role }) => role === 'assistant')) {
     return segmentChat(messages, { ...options, origin: row.origin });
   }
-  throw rowFault(row, {
+  throw rowError(row, {
     reason: 'empty-completion',
-    fault: `"${messagesColumn}" must have a message of the assistant to learn, got none`,
+    problem: `"${messagesColumn}" must have an assistant message to train on, got none`,
   });
 }

@@ -1,12 +1,12 @@
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
-import { isBlank, renderChat, type Turn, toMessages } from './line-chat.ts';
-import { LineFault } from './line-fault.ts';
+import { RowError } from './data-row.ts';
+import { isBlank, renderChat, type Turn, toMessages } from './row-columns.ts';
 
-/** A prompt and its completions as the model sees them: each text is prompt + completion. */
+/** A prompt and its completions as the model sees them: a whole text is prompt + completion. */
 export interface RenderedRow {
   readonly promptText: string;
   readonly completionTexts: readonly string[];
-  /** Whether the chat template made them, which writes special tokens itself. */
+  /** Whether the chat template was applied, which adds special tokens itself. */
   readonly isChat: boolean;
 }
 
@@ -17,15 +17,15 @@ export interface RenderRowOptions {
   readonly origin: string;
 }
 
-/** Gives a prompt and its completions the model's form: plain texts stay as they are; messages go
- *  through the chat template, and what it writes behind the start of the answer is the completion. */
+/** Formats a prompt and its completions for the model: plain texts are unchanged; messages go through
+ *  the chat template, and what follows the start of the answer is the completion. */
 export function renderRow(
   { prompt, completions }: { readonly prompt: Turn; readonly completions: readonly Turn[] },
   options: RenderRowOptions,
 ): RenderedRow {
   const { chat, systemPrompt, origin } = options;
-  if (completions.some(isBlank)) throw emptyFault('completion', origin);
-  if (isBlank(prompt)) throw emptyFault('prompt', origin);
+  if (completions.some(isBlank)) throw emptyError('completion', origin);
+  if (isBlank(prompt)) throw emptyError('prompt', origin);
   if (!chat && [prompt, ...completions].every((turn) => typeof turn === 'string')) {
     if (systemPrompt !== undefined) throw noChat(origin);
     return {
@@ -37,32 +37,81 @@ export function renderRow(
   const messages = toMessages(prompt, 'user');
   const promptText = renderChat(messages, { ...options, addGenerationPrompt: true });
   const completionTexts = completions.map((completion) => {
-    const whole = [...messages, ...toMessages(completion, 'assistant')];
-    const text = renderChat(whole, { ...options, addGenerationPrompt: false });
-    if (!text.startsWith(promptText)) throw templateFault(origin);
+    const conversation = [...messages, ...toMessages(completion, 'assistant')];
+    const text = renderChat(conversation, { ...options, addGenerationPrompt: false });
+    if (!text.startsWith(promptText)) throw templateError(origin);
     return text.slice(promptText.length).trimEnd();
   });
   return { promptText, completionTexts, isChat: true };
 }
 
-/** A template that rewrites the prompt once there is an answer. */
-export function templateFault(origin: string): LineFault {
-  return new LineFault(
-    `Cannot apply the chat template to ${origin}: a conversation must start with its prompt and the start of the answer, got another text; take a template that adds messages at the end only`,
+/** The error for a template that changes the prompt once there is an answer. */
+export function templateError(origin: string): RowError {
+  return new RowError(
+    `Cannot apply the chat template to ${origin}: a conversation must start with its prompt and the start of the answer, got a different text; use a template that only appends messages`,
     { reason: 'chat-template', origin },
   );
 }
 
-export function emptyFault(part: 'prompt' | 'completion', origin: string): LineFault {
-  return new LineFault(`Cannot read ${origin}: its ${part} must have text, got none`, {
+export function emptyError(part: 'prompt' | 'completion', origin: string): RowError {
+  return new RowError(`Cannot read ${origin}: its ${part} must have text, got none`, {
     reason: `empty-${part}`,
     origin,
   });
 }
 
-function noChat(origin: string): LineFault {
-  return new LineFault(
-    `Cannot give ${origin} a system prompt: it must be a chat, got plain text; set chat, or leave out systemPrompt`,
+function noChat(origin: string): RowError {
+  return new RowError(
+    `Cannot add a system prompt to ${origin}: it must be a chat, got plain text; set chat, or remove systemPrompt`,
     { reason: 'wrong-type', origin },
   );
+}
+
+/** How much of the text before has a say in where the first token begins, in characters: more than
+ *  the last word. */
+const contextLength = 64;
+
+/** The tokens of a text that follows another, whose tokens stay as they are: in PPO too the prompt
+ *  is encoded before anybody knows its response.
+ *
+ *  They are what both texts' tokens have beyond the first's. Where a token would reach across the
+ *  border, the text is encoded on its own.
+ *  @example Llama 2, ' b' after 'A:'  →  [▁b], where ' b' on its own would be [▁▁ b] */
+export function encodeAfter(
+  before: string,
+  text: string,
+  { tokenizer }: { readonly tokenizer: Tokenizer },
+): Int32Array {
+  const encode = (some: string) => tokenizer.encode(some, { addSpecialTokens: false });
+  const context = before.slice(-contextLength);
+  const start = encode(context);
+  const both = encode(context + text);
+  return start.every((id, i) => id === both[i]) ? both.slice(start.length) : encode(text);
+}
+
+/** The tokens with the tokenizer's EOS behind them, unless they end with one.
+ *  @example [5, 7], EOS 1  →  [5, 7, 1];  [5, 1]  →  [5, 1] */
+export function endWithEos(tokens: Int32Array, tokenizer: Tokenizer): Int32Array {
+  const last = tokens.at(-1);
+  return last !== undefined && tokenizer.eosIds.includes(last)
+    ? tokens
+    : joinTokens([tokens, Int32Array.of(tokenizer.eosIds[0]!)]);
+}
+
+/** Asks for an EOS token before any row is read. */
+export function expectEos(tokenizer: Tokenizer): void {
+  if (tokenizer.eosIds.length > 0) return;
+  throw new TypeError(
+    'Cannot end completions: the tokenizer must have an EOS token, got none; name it in tokenizer_config.json, or set appendEos to false',
+  );
+}
+
+export function joinTokens(parts: readonly Int32Array[]): Int32Array {
+  const joined = new Int32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
 }

@@ -1,23 +1,29 @@
 import type { ChatMessage, Tokenizer } from '../base-setup/tokenizer/index.ts';
-import { type RenderRowOptions, renderRow, templateFault } from './completion-render.ts';
-import { encodeAfter, endWithEos, joinTokens } from './completion-tokens.ts';
-import { renderChat, type Turn } from './line-chat.ts';
-import { LineFault } from './line-fault.ts';
+import {
+  encodeAfter,
+  endWithEos,
+  joinTokens,
+  type RenderRowOptions,
+  renderRow,
+  templateError,
+} from './completion-render.ts';
+import { RowError } from './data-row.ts';
+import { renderChat, type Turn } from './row-columns.ts';
 
-/** A part of a text, and whether the model learns to write it. */
+/** A part of a text, and whether it is trained. */
 export interface Segment {
   readonly text: string;
   readonly isTrained: boolean;
 }
 
-/** The parts of a row; one after another they are its whole text. */
+/** The parts of a row, which concatenate to its text. */
 export interface SegmentedRow {
   readonly segments: readonly Segment[];
-  /** Whether the chat template made them, which writes special tokens itself. */
+  /** Whether the chat template was applied, which adds special tokens itself. */
   readonly isChat: boolean;
 }
 
-/** A prompt that is given, and a completion that is trained. */
+/** A prompt, which is not trained, and a completion, which is. */
 export function segmentCompletion(
   { prompt, completion }: { readonly prompt: Turn; readonly completion: Turn },
   options: RenderRowOptions,
@@ -31,9 +37,9 @@ export function segmentCompletion(
   return { segments, isChat };
 }
 
-/** A conversation of which the assistant's turns are trained, each with what the template writes
- *  behind it to end the turn. What comes after the last of them is left out.
- *  @example Qwen's `user\nHi<|im_end|>\n<|im_start|>assistant\n` is given, `Hello<|im_end|>` trained */
+/** A conversation in which the assistant's turns are trained, each with the template's end of turn.
+ *  Everything after the last of them is dropped.
+ *  @example Qwen: `user\nHi<|im_end|>\n<|im_start|>assistant\n` is context, `Hello<|im_end|>` is trained */
 export function segmentChat(
   messages: readonly ChatMessage[],
   options: Omit<RenderRowOptions, 'chat'>,
@@ -58,12 +64,12 @@ export function segmentChat(
 
 interface TurnOptions extends Omit<RenderRowOptions, 'chat'> {
   readonly i: number;
-  /** The turns as the template writes them. */
+  /** The rendered turns. */
   readonly whole: string;
 }
 
-/** Where the text of turn i stands in the whole, from the start of the answer on. Its end is found by
- *  a conversation with another text in its place, as a short one may occur in the template too. */
+/** The position of turn i in the rendered conversation. Its end is found by rendering again with a
+ *  different text, because a short text may also occur in the template. */
 function findTurn(
   turns: readonly ChatMessage[],
   { i, whole, ...options }: TurnOptions,
@@ -71,21 +77,21 @@ function findTurn(
   const { origin } = options;
   const { content, tool_calls } = turns[i]!;
   if (typeof content !== 'string' || content.trim() === '' || tool_calls != null) {
-    const got = tool_calls == null ? 'one without' : 'one with tool calls';
-    const fault = `each turn of the assistant must be text, got ${got}`;
+    const got = tool_calls == null ? 'one without text' : 'one with tool calls';
+    const problem = `each assistant turn must be text, got ${got}`;
     const reason = tool_calls == null ? 'empty-completion' : 'wrong-type';
-    throw new LineFault(`Cannot read ${origin}: ${fault}`, { reason, origin });
+    throw new RowError(`Cannot read ${origin}: ${problem}`, { reason, origin });
   }
   const before = turns.slice(0, i);
-  const given = i === 0 ? '' : renderChat(before, { ...options, addGenerationPrompt: true });
+  const context = i === 0 ? '' : renderChat(before, { ...options, addGenerationPrompt: true });
   const other = unusedText(whole);
   const changed = renderChat(turns.with(i, { ...turns[i]!, content: other }), {
     ...options,
     addGenerationPrompt: false,
   });
   const rest = changed.slice(changed.indexOf(other) + other.length);
-  if (!whole.startsWith(given) || !whole.endsWith(rest)) throw templateFault(origin);
-  return { start: given.length, end: whole.length - rest.length };
+  if (!whole.startsWith(context) || !whole.endsWith(rest)) throw templateError(origin);
+  return { start: context.length, end: whole.length - rest.length };
 }
 
 /** @example 'a xx b'  →  'xxx' */
@@ -95,22 +101,22 @@ function unusedText(text: string): string {
   return unused;
 }
 
-/** Tokens of a text, and which of them the model learns to write. */
+/** The tokens of a text, and which of them are trained. */
 export interface SegmentTokens {
   readonly tokens: Int32Array;
-  /** 1 where a token is trained; never the first, as nothing comes before it. */
+  /** 1 for each trained token; never the first, which has no context. */
   readonly lossMask: Uint8Array;
 }
 
 export interface EncodeSegmentsOptions {
   readonly tokenizer: Tokenizer;
-  /** Whether the tokenizer adds what the model wants around a plain text. */
+  /** Whether the tokenizer adds special tokens around a plain text. */
   readonly addSpecialTokens: boolean;
   readonly appendEos: boolean;
 }
 
-/** Encodes parts so that no token reaches across a border of theirs.
- *  @example [a cat] given and [sees a dog] trained, then EOS
+/** Encodes segments so that no token spans two of them.
+ *  @example [a cat] as context and [sees a dog] trained, then EOS
  *    →  tokens [4 5 7 4 6 1], mask [0 0 1 1 1 1] */
 export function encodeSegments(
   segments: readonly Segment[],

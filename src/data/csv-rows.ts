@@ -1,55 +1,60 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import type { DataFile, DataRow } from './data-row.ts';
-import { type FaultHandler, LineFault, throwFault } from './line-fault.ts';
+import {
+  type DataFile,
+  type DataRow,
+  RowError,
+  type RowErrorHandler,
+  throwRowError,
+} from './data-row.ts';
 import { readText } from './read-text.ts';
 
 interface CsvRecord {
   readonly fields: readonly string[];
-  /** Where it starts, from 1. */
+  /** First line, from 1. */
   readonly line: number;
 }
 
-/** What csv-parse gives for each record. */
+/** What csv-parse returns for each record. */
 interface ParsedRecord {
   readonly record: readonly string[];
-  /** Its text with blank lines before it and without the LF of a CRLF after it. */
+  /** Its text, with preceding blank lines and without the LF of a CRLF after it. */
   readonly raw: string;
 }
 
-/** Rows of a file with comma-separated values whose first line names the columns (RFC 4180). */
-export function readCsv(file: DataFile, onFault?: FaultHandler): AsyncGenerator<DataRow> {
-  return readSeparated(file, { delimiter: ',', onFault });
+/** Reads comma-separated values whose first line has the column names (RFC 4180). */
+export function readCsv(file: DataFile, onRowError?: RowErrorHandler): AsyncGenerator<DataRow> {
+  return readSeparated(file, { delimiter: ',', onRowError });
 }
 
-/** The same with tabs; quotes inside a field that is not quoted stand for themselves. */
-export function readTsv(file: DataFile, onFault?: FaultHandler): AsyncGenerator<DataRow> {
-  return readSeparated(file, { delimiter: '\t', onFault });
+/** Reads tab-separated values; quotes inside an unquoted field are literal. */
+export function readTsv(file: DataFile, onRowError?: RowErrorHandler): AsyncGenerator<DataRow> {
+  return readSeparated(file, { delimiter: '\t', onRowError });
 }
 
 interface SeparatedOptions {
   readonly delimiter: string;
-  readonly onFault: FaultHandler | undefined;
+  readonly onRowError: RowErrorHandler | undefined;
 }
 
 async function* readSeparated(
   file: DataFile,
-  { delimiter, onFault = throwFault }: SeparatedOptions,
+  { delimiter, onRowError = throwRowError }: SeparatedOptions,
 ): AsyncGenerator<DataRow> {
   const { name } = file;
   const [header, ...records] = parseRecords(await readText(file), { name, delimiter });
   if (header === undefined) return;
   const names = header.fields;
-  const twice = names.find((column, i) => names.indexOf(column) < i);
-  if (twice !== undefined) {
+  const duplicate = names.find((column, i) => names.indexOf(column) < i);
+  if (duplicate !== undefined) {
     throw new SyntaxError(
-      `Cannot read ${name} line ${header.line}: each column must have a name of its own, got "${twice}" twice`,
+      `Cannot read ${name} line ${header.line}: column names must be unique, got "${duplicate}" twice`,
     );
   }
   for (const { fields, line } of records) {
     const origin = `${name} line ${line}`;
     if (fields.length !== names.length) {
-      const message = `Cannot read ${origin}: it must have ${names.length} fields as the header, got ${fields.length}; quote fields with separators or line ends in them`;
-      onFault(new LineFault(message, { reason: 'invalid-row', origin }));
+      const message = `Cannot read ${origin}: it must have ${names.length} fields like the header, got ${fields.length}; quote fields that contain separators or line ends`;
+      onRowError(new RowError(message, { reason: 'invalid-row', origin }));
       continue;
     }
     yield { columns: Object.fromEntries(names.map((column, i) => [column, fields[i]])), origin };

@@ -1,19 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { chooseDataFiles, findMissingParts } from './dataset-files.ts';
-import { parseDatasetId } from './dataset-id.ts';
+import { chooseDataFiles, findMissingParts, parseDatasetId } from './dataset-files.ts';
 
 const choose = (names: readonly string[], split: string, folder = '') =>
   chooseDataFiles(names, { id: 'owner/name', revision: 'main', folder, split });
 
 describe('chooseDataFiles()', () => {
-  test('takes the parts of a split, in order', () => {
+  test('returns the parts of a split in order', () => {
     const train = ['data/train-00000-of-00002-a1.parquet', 'data/train-00001-of-00002-b2.parquet'];
     const names = ['README.md', train[1]!, train[0]!, 'data/test-00000-of-00001.parquet'];
     expect(choose(names, 'train')).toEqual(train);
     expect(choose(names, 'test')).toEqual(['data/test-00000-of-00001.parquet']);
   });
 
-  test('takes Parquet before lines, lines before CSV, CSV before JSON', () => {
+  test('prefers Parquet to JSON Lines to CSV to JSON', () => {
     const names = ['train.json', 'train.csv', 'train.jsonl.gz', 'train.parquet', 'train.txt'];
     expect(choose(names, 'train')).toEqual(['train.parquet']);
     expect(choose(names.slice(0, 3), 'train')).toEqual(['train.jsonl.gz']);
@@ -21,7 +20,7 @@ describe('chooseDataFiles()', () => {
     expect(choose(['train.json', 'train.txt'], 'train')).toEqual(['train.json']);
   });
 
-  test('knows a split by a folder, by a word and by its other names', () => {
+  test('recognises a split by a folder, a word or a synonym', () => {
     expect(choose(['train/a.jsonl', 'train/b.jsonl', 'test/a.jsonl'], 'train')).toEqual([
       'train/a.jsonl',
       'train/b.jsonl',
@@ -32,19 +31,19 @@ describe('chooseDataFiles()', () => {
     ]);
   });
 
-  test('takes all for train where no file names a split', () => {
+  test('treats all files as train if no file names a split', () => {
     const names = ['.gitattributes', 'a.jsonl', 'b.jsonl', 'dataset_infos.json', 'script.py'];
     expect(choose(names, 'train')).toEqual(['a.jsonl', 'b.jsonl']);
     expect(() => choose(names, 'test')).toThrow(
-      'Cannot find split "test" of owner/name: a file must be named for it, got a.jsonl, b.jsonl; set split',
+      'Cannot find split "test" of owner/name: a file or folder must have its name, got a.jsonl, b.jsonl; set split',
     );
     expect(() => choose(['test.jsonl'], 'train')).toThrow('Cannot find split "train" of');
   });
 
-  test('mixes neither folders nor splits with one word', () => {
+  test('does not mix folders, or splits that share a word', () => {
     const names = ['main/train.parquet', 'socratic/train.parquet', 'socratic/test.parquet'];
     expect(() => choose(names, 'train')).toThrow(
-      'Cannot choose split "train" of owner/name: its files must stand together, got main, socratic; name a folder, as in owner/name/folder, or another split',
+      'Cannot choose split "train" of owner/name: its files must be in one group, got main, socratic; name a folder, as in owner/name/folder, or another split',
     );
     expect(choose(names, 'train', 'socratic')).toEqual(['socratic/train.parquet']);
     expect(() => choose(['train_sft.jsonl', 'train_gen.jsonl'], 'train')).toThrow(
@@ -52,15 +51,15 @@ describe('chooseDataFiles()', () => {
     );
   });
 
-  test('refuses a dataset without files that can be read', () => {
+  test('rejects a dataset without readable files', () => {
     expect(() => choose(['README.md', 'load.py'], 'train')).toThrow(
-      'Cannot read owner/name: it must have files that end with .parquet, .jsonl, .ndjson, .csv, .tsv, .json, .txt, got README.md, load.py',
+      'Cannot read owner/name: it must have files that end in .parquet, .jsonl, .ndjson, .csv, .tsv, .json, .txt, got README.md, load.py',
     );
     expect(() => choose(['a/train.csv'], 'train', 'b')).toThrow('Cannot read owner/name/b: it');
   });
 });
 
-test('findMissingParts() counts by what the names say', () => {
+test('findMissingParts() uses the counts in the file names', () => {
   const part = (split: string, i: number) => `data/${split}-0000${i}-of-00003.parquet`;
   expect(findMissingParts([part('train', 0), part('train', 1), part('train', 2)])).toEqual([]);
   expect(findMissingParts([part('train', 0), part('train', 2), 'x.csv'])).toEqual([
@@ -73,8 +72,8 @@ describe('parseDatasetId()', () => {
     ['openai/gsm8k', { id: 'openai/gsm8k', revision: 'main', folder: '' }],
     ['openai/gsm8k/socratic', { id: 'openai/gsm8k', revision: 'main', folder: 'socratic' }],
     ['a-b/c.d_e@v1.0/x/y z', { id: 'a-b/c.d_e', revision: 'v1.0', folder: 'x/y z' }],
-  ])('reads %s', (text, wanted) => {
-    expect(parseDatasetId(text)).toEqual(wanted);
+  ])('reads %s', (text, expected) => {
+    expect(parseDatasetId(text)).toEqual(expected);
   });
 
   test.each([
@@ -88,7 +87,7 @@ describe('parseDatasetId()', () => {
     'a--b/c',
     'a//b',
     '~/a',
-  ])('refuses %s, which may lead elsewhere', (text) => {
+  ])('rejects %s, which could escape the cache', (text) => {
     expect(parseDatasetId(text)).toBeUndefined();
   });
 });

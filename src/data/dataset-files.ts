@@ -1,7 +1,27 @@
-import { extensionOf, extensions } from './data-formats.ts';
-import type { DatasetId } from './dataset-id.ts';
+import { extensionOf, extensions } from './file-rows.ts';
 
-/** Other words for the usual splits. */
+/** A hub dataset, or a part of it. */
+export interface DatasetId {
+  /** `owner/name` */
+  readonly id: string;
+  /** Branch, tag or commit. */
+  readonly revision: string;
+  /** The only folder to use; empty for all. */
+  readonly folder: string;
+}
+
+const idPattern = /^([\w-][\w.-]*\/[\w-][\w.-]*)(?:@([\w-][\w.-]*))?((?:\/[\w-][\w. -]*)*)$/;
+
+/** Parses `owner/name` with an optional revision and folder; undefined if it is not such an id.
+ *  @example openai/gsm8k@main/socratic
+ *    →  { id: 'openai/gsm8k', revision: 'main', folder: 'socratic' } */
+export function parseDatasetId(text: string): DatasetId | undefined {
+  const [, id, revision = 'main', folder = ''] = idPattern.exec(text) ?? [];
+  if (id === undefined || /--|\.\./.test(`${id}/${revision}`)) return undefined;
+  return { id, revision, folder: folder.slice(1) };
+}
+
+/** Other names of the usual splits. */
 const splitWords: Readonly<Record<string, readonly string[]>> = {
   train: ['train', 'training'],
   validation: ['validation', 'valid', 'val', 'dev'],
@@ -11,8 +31,8 @@ const usualWords = new Set(Object.values(splitWords).flat());
 
 const shard = /-(\d{5})-of-(\d{5})/;
 
-/** The files of a dataset that make a split, in one format, the best there is. A file belongs to
- *  the split that it or a folder above it is named for; where no file names a split, all are `train`.
+/** The files of a dataset that belong to a split, in the best available format. A file belongs to the
+ *  split in its name or in the name of a folder above it; if no file names a split, all are `train`.
  *  @example train of ['README.md', 'data/test-00000-of-00001.parquet', 'data/train-00000-of-00001.parquet']
  *    →  ['data/train-00000-of-00001.parquet'] */
 export function chooseDataFiles(
@@ -23,13 +43,13 @@ export function chooseDataFiles(
   const title = folder === '' ? id : `${id}/${folder}`;
   if (data.length === 0) {
     throw new Error(
-      `Cannot read ${title}: it must have files that end with ${extensions.join(', ')}, got ${list(names)}`,
+      `Cannot read ${title}: it must have files that end in ${extensions.join(', ')}, got ${list(names)}`,
     );
   }
   const { files, groupOf } = findSplit(data, split);
   if (files.length === 0) {
     throw new Error(
-      `Cannot find split "${split}" of ${title}: a file must be named for it, got ${list(data)}; set split`,
+      `Cannot find split "${split}" of ${title}: a file or folder must have its name, got ${list(data)}; set split`,
     );
   }
   const best = extensions.find((extension) =>
@@ -39,11 +59,11 @@ export function chooseDataFiles(
   const groups = [...new Set(chosen.map(groupOf))];
   if (groups.length === 1) return chosen;
   throw new Error(
-    `Cannot choose split "${split}" of ${title}: its files must stand together, got ${list(groups)}; name a folder, as in ${id}/folder, or another split`,
+    `Cannot choose split "${split}" of ${title}: its files must be in one group, got ${list(groups)}; name a folder, as in ${id}/folder, or another split`,
   );
 }
 
-/** The parts of a split that a list of its files lacks, by the number of all in their names. */
+/** The parts of a split that are missing, according to the counts in the file names. */
 export function findMissingParts(names: readonly string[]): string[] {
   return names.flatMap((name) => {
     const [part, , count] = shard.exec(name) ?? [];
@@ -58,7 +78,7 @@ export function findMissingParts(names: readonly string[]): string[] {
 
 interface SplitFiles {
   readonly files: readonly string[];
-  /** Files of different groups would be different data. */
+  /** Files of different groups are different data. */
   readonly groupOf: (name: string) => string;
 }
 
@@ -66,9 +86,9 @@ function findSplit(data: readonly string[], split: string): SplitFiles {
   const exact = data.filter((name) => [...foldersOf(name), labelOf(name)].includes(split));
   if (exact.length > 0) return { files: exact, groupOf: folderOf };
   const words = splitWords[split] ?? [split];
-  const alike = data.filter((name) => wordsOf(name).some((word) => words.includes(word)));
-  if (alike.length > 0) {
-    return { files: alike, groupOf: (name) => [...foldersOf(name), labelOf(name)].join('/') };
+  const similar = data.filter((name) => wordsOf(name).some((word) => words.includes(word)));
+  if (similar.length > 0) {
+    return { files: similar, groupOf: (name) => [...foldersOf(name), labelOf(name)].join('/') };
   }
   const unnamed = data.every((name) => !wordsOf(name).some((word) => usualWords.has(word)));
   return { files: split === 'train' && unnamed ? data : [], groupOf: folderOf };

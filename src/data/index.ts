@@ -6,8 +6,7 @@ export {
   loadCompletions,
 } from './completion-dataset.ts';
 export type { DataRow } from './data-row.ts';
-export { type BadRowReason, type FaultHandler, LineFault } from './line-fault.ts';
-export { type BadRow, describeReasons, type RowReport } from './line-report.ts';
+export { type BadRowReason, RowError, type RowErrorHandler } from './data-row.ts';
 export {
   type LoadPreferencesOptions,
   loadPreferences,
@@ -31,3 +30,4 @@ export {
   type PromptOrderOptions,
 } from './prompt-order.ts';
 export { type ReadRowsOptions, type RowSource, readRows } from './read-rows.ts';
+export { type BadRow, describeReasons, type RowReport } from './row-dataset.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { readCsv, readTsv } from './csv-rows.ts';
 import type { DataFile, DataRow } from './data-row.ts';
-import { readJsonLines } from './json-rows.ts';
+import { readJsonLines } from './file-rows.ts';
 import { readLines } from './read-text.ts';
 
 /** What parsers treat in their own ways. */
@@ -39,7 +39,7 @@ describe.each([
   ['readCsv()', ',', readCsv],
   ['readTsv()', '\t', readTsv],
 ] as const)('%s', (_, separator, read) => {
-  test('gives what was written, with the line where each row starts', async () => {
+  test('returns what was written, with the first line of each row', async () => {
     const write = fileWriter();
     const row = fc.record({ fields: fc.tuple(text, text), end: lineEnd, blanks: fc.nat(2) });
     const check = async (rows: { fields: string[]; end: string; blanks: number }[]) => {
@@ -55,7 +55,7 @@ describe.each([
     await fc.assert(fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 5 }), check), runs);
   });
 
-  test('reads fields without quotes as they are', async () => {
+  test('reads unquoted fields unchanged', async () => {
     const write = fileWriter();
     const plain = text.map((field) => field.replaceAll(/["\r\n,\t]/g, ''));
     const check = async (a: string, b: string, end: string) => {
@@ -68,7 +68,7 @@ describe.each([
 });
 
 describe('readJsonLines()', () => {
-  test('gives what was written, whatever separators of Unicode are in it', async () => {
+  test('returns what was written, whatever Unicode separators it contains', async () => {
     const write = fileWriter();
     const check = async (values: Record<string, unknown>[], end: string) => {
       const content = values.map((value) => `${JSON.stringify(value)}${end}`).join('');
@@ -81,7 +81,7 @@ describe('readJsonLines()', () => {
 });
 
 describe('readLines()', () => {
-  test('cuts text at LF alone, and drops the CR before it', async () => {
+  test('splits text only at LF and drops a preceding CR', async () => {
     const write = fileWriter();
     const check = async (content: string) => {
       const wanted = content.split('\n');
@@ -94,7 +94,7 @@ describe('readLines()', () => {
     await fc.assert(fc.asyncProperty(text, check), runs);
   });
 
-  test('joins lines and characters that the pieces of a large file cut', async () => {
+  test('joins lines and characters that span chunks of a large file', async () => {
     // Files are read 64 KiB at a time; a dog has four bytes, a line three more than a multiple.
     const lines = Array.from({ length: 5 }, (_, i) => `${i}xy${'🐕'.repeat(20_000)}`);
     const file = fileWriter()(lines.join('\r\n'));

@@ -58,7 +58,7 @@ describe('loadPreferences() reads', () => {
     });
   });
 
-  test('pairs whose texts begin with the prompt', async () => {
+  test('pairs whose texts start with the prompt', async () => {
     const { folder } = tokenizerFolders.find(({ name }) => name === 'tiny-smollm')!;
     const tokenizer = await loadTokenizer(folder);
     const start = '\n\nHuman: cat\n\nAssistant:';
@@ -106,7 +106,7 @@ describe('loadPreferences() reads', () => {
     });
   });
 
-  test('texts as messages where chat is set', async () => {
+  test('texts as messages if chat is set', async () => {
     const options = { chat: true, systemPrompt: 'dog' };
     const { promptText, pairs } = await loadOne(pair, options);
     expect(promptText).toBe('dog and a the and ');
@@ -119,7 +119,7 @@ describe('loadPreferences() reads', () => {
     [{ label: 0.8 }, 0.8],
     [{ label: '0.25' }, 0.25],
     [{ label: null }, 1],
-  ])('how sure a preference is: %j', async (label, target) => {
+  ])('the certainty of a preference: %j', async (label, target) => {
     const { pairs } = await loadOne({ ...pair, ...label });
     expect(pairs[0]!.target).toBe(target);
   });
@@ -156,7 +156,7 @@ describe('loadPreferences() reads', () => {
     expect(report).toMatchObject({ kept: 2, pairs: 0, ratings: 2 });
   });
 
-  test('columns of other names, and prompts of a template', async () => {
+  test('custom column names and prompts from a template', async () => {
     const row = { q: 'cat', good: ' a', poor: ' the', prompt: 'no' };
     const columns = { chosenColumn: 'good', rejectedColumn: 'poor' };
     const named = await loadOne(row, { ...columns, promptColumn: 'q' });
@@ -164,9 +164,56 @@ describe('loadPreferences() reads', () => {
     expect((await loadOne(row, { ...columns, template: '{q} runs' })).promptText).toBe('cat runs');
   });
 
-  test('the format that is asked for where a row has two', async () => {
+  test('the requested format if a row has two', async () => {
     const row = { ...pair, completions: [' a', ' the', ' runs'], best: 0 };
     expect((await loadOne(row)).pairs).toHaveLength(1);
     expect((await loadOne(row, { format: 'best' })).pairs).toHaveLength(2);
+  });
+});
+
+const words = ['the', 'a', 'cat', 'dog', 'sees', 'likes'];
+const numberedPair = (number: number) => ({
+  prompt: `${words[number % 6]} ${words[Math.floor(number / 6)]}`,
+  chosen: ' a',
+  rejected: ' the',
+});
+
+describe('the split', () => {
+  test('keeps a prompt on one side', async () => {
+    const source = Array.from({ length: 60 }, (_, i) => ({
+      ...numberedPair(i % 20),
+      chosen: ' dog'.repeat(i + 1),
+    }));
+    const { train, validation, report } = await load(source, { validationFraction: 0.25, seed: 3 });
+    const prompts = (side: typeof train) => side.map(({ promptText }) => promptText);
+    expect(new Set(prompts(validation)).size).toBe(5);
+    expect(prompts(train).filter((prompt) => prompts(validation).includes(prompt))).toEqual([]);
+    expect([report.kept, train.length + validation.length]).toEqual([60, 60]);
+    const again = await load(source, { validationFraction: 0.25, seed: 3 });
+    expect(again.validation).toEqual(validation);
+    const other = await load(source, { validationFraction: 0.25, seed: 4 });
+    expect(prompts(other.validation)).not.toEqual(prompts(validation));
+  });
+
+  test('removes prompts of a validation file from the training data', async () => {
+    const validationFile = join(makeTempFolder(), 'v.jsonl');
+    writeFileSync(validationFile, `${JSON.stringify(numberedPair(1))}\n{"chosen":1}\n`);
+    const { train, validation, report } = await load([numberedPair(1), numberedPair(2)], {
+      validationFile,
+    });
+    expect(train.map(({ promptText }) => promptText)).toEqual(['cat the']);
+    expect(validation.map(({ promptText }) => promptText)).toEqual(['a the']);
+    expect(report).toMatchObject({ read: 4, kept: 2, bad: 1, repeated: 1, pairs: 2 });
+    await expect(load([numberedPair(1)], { validationFile })).rejects.toThrow(
+      `Cannot train on the rows: some prompts must not be in the validation data ${validationFile}, got none`,
+    );
+  });
+
+  test('uses only the first maxRows rows', async () => {
+    const { train, report } = await load([numberedPair(1), {}, numberedPair(2), numberedPair(3)], {
+      maxRows: 2,
+    });
+    expect(train.map(({ origin }) => origin)).toEqual(['row 1', 'row 3']);
+    expect(report).toMatchObject({ read: 3, kept: 2, bad: 1 });
   });
 });

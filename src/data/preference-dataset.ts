@@ -5,17 +5,21 @@ import {
   type ResolvedPreferenceOptions,
   resolvePreferenceOptions,
 } from '../config/preference-config.ts';
-import { emptyFault, type RenderedRow, renderRow } from './completion-render.ts';
-import { encodeAfter, endWithEos, expectEos } from './completion-tokens.ts';
+import {
+  emptyError,
+  encodeAfter,
+  endWithEos,
+  expectEos,
+  type RenderedRow,
+  renderRow,
+} from './completion-render.ts';
 import type { DataRow } from './data-row.ts';
-import type { Turn } from './line-chat.ts';
-import { rowFault } from './line-columns.ts';
-import { type LoadLinesContext, loadLines } from './line-dataset.ts';
-import type { RowReport } from './line-report.ts';
 import { type Judgement, JudgementReader } from './preference-judgement.ts';
 import type { RowSource } from './read-rows.ts';
+import { rowError, type Turn } from './row-columns.ts';
+import { type LoadRowsContext, loadRows, type RowReport } from './row-dataset.ts';
 
-/** Two completions of a prompt, one of which people prefer. */
+/** Two completions of a prompt, one of which is preferred. */
 export interface PreferencePair {
   readonly promptText: string;
   readonly chosenText: string;
@@ -23,38 +27,38 @@ export interface PreferencePair {
   readonly promptTokens: Int32Array;
   readonly chosenTokens: Int32Array;
   readonly rejectedTokens: Int32Array;
-  /** How much better the chosen one is, ≥ 0; 0 if nobody said. */
+  /** How much better the chosen one is, ≥ 0; 0 if unknown. */
   readonly margin: number;
   /** Probability that the chosen one is better: 1, ½ for a tie. */
   readonly target: number;
-  /** Part of its row, whose pairs have 1 together. */
+  /** The weights of a row's pairs add up to 1. */
   readonly weight: number;
 }
 
-/** A completion of a prompt with people's rating of it. */
+/** A completion of a prompt with its rating. */
 export interface RatedCompletion {
   readonly promptText: string;
   readonly text: string;
   readonly promptTokens: Int32Array;
   readonly tokens: Int32Array;
-  /** 0 is the worst of the scale, 1 the best. */
+  /** From 0 (worst) to 1 (best). */
   readonly rating: number;
 }
 
-/** What one row says: pairs, or a rating. */
+/** The preferences of one row: pairs, or a rating. */
 export interface PreferenceGroup {
   readonly promptText: string;
   readonly promptTokens: Int32Array;
-  /** One of a pair, n − 1 of the best of n, n(n − 1)/2 of a ranking. */
+  /** 1 for a pair, n − 1 for the best of n, n(n − 1)/2 for a ranking. */
   readonly pairs: readonly PreferencePair[];
   readonly ratings: readonly RatedCompletion[];
-  /** Where the row stands: `pairs.jsonl line 7`. */
+  /** Position of the row, such as `pairs.jsonl line 7`. */
   readonly origin: string;
 }
 
 export interface PreferenceReport extends RowReport {
   readonly pairs: number;
-  /** Those of them where neither is better. */
+  /** Pairs in which neither is better. */
   readonly ties: number;
   readonly ratings: number;
 }
@@ -65,28 +69,28 @@ export interface PreferenceDataset {
   readonly report: PreferenceReport;
 }
 
-export interface LoadPreferencesOptions extends PreferenceOptions, LoadLinesContext {}
+export interface LoadPreferencesOptions extends PreferenceOptions, LoadRowsContext {}
 
-/** Reads what people prefer: pairs with or without a prompt column, the best of several, rankings
- *  or ratings, of texts or of messages. No prompt is on both sides of the split, and every row that
- *  cannot be used is counted in the report. */
+/** Reads preferences: pairs with or without a prompt column, the best of several, rankings or
+ *  ratings, of texts or of messages. No prompt is on both sides of the split, and every unusable row
+ *  is counted in the report. */
 export async function loadPreferences(
   source: RowSource,
   tokenizer: Tokenizer,
   options: LoadPreferencesOptions = {},
 ): Promise<PreferenceDataset> {
-  const { seed = 0, contextLength = Infinity, hub = {}, ...given } = options;
-  const resolved = resolvePreferenceOptions(given);
+  const { seed = 0, contextLength = Infinity, hub = {}, ...fields } = options;
+  const resolved = resolvePreferenceOptions(fields);
   if (resolved.appendEos) expectEos(tokenizer);
   const maxTokens = Math.min(resolved.maxTokens ?? Infinity, contextLength);
-  const { train, validation, report } = await loadLines(source, {
+  const { train, validation, report } = await loadRows(source, {
     ...resolved,
     seed,
     hub,
     openReader: () => {
       const reader = new JudgementReader(resolved);
       const encoding = { ...resolved, tokenizer, maxTokens };
-      return (row) => makeGroup(reader.read(row), { ...encoding, row });
+      return (row) => toGroup(reader.read(row), { ...encoding, row });
     },
     keyOf: ({ promptText }: PreferenceGroup) => promptText,
   });
@@ -104,9 +108,9 @@ interface GroupOptions
   readonly row: DataRow;
 }
 
-function makeGroup(judgement: Judgement, options: GroupOptions): PreferenceGroup {
+function toGroup(judgement: Judgement, options: GroupOptions): PreferenceGroup {
   const { origin } = options.row;
-  // Before a prompt is missed: two equal texts need not have one.
+  // Checked first, because two equal texts without a prompt are better reported as equal.
   expectDifferent(judgement.completions, { judgement, row: options.row });
   const rendered = renderRow(judgement, { ...options, origin });
   const { promptText, completionTexts: texts } = rendered;
@@ -138,14 +142,14 @@ function expectDifferent(
   );
   if (equal === undefined) return;
   const { chosen, rejected } = equal;
-  const places = completions.length > 2 ? `in places ${chosen} and ${rejected}` : 'twice';
-  throw rowFault(row, {
+  const where = completions.length > 2 ? `at indices ${chosen} and ${rejected}` : 'twice';
+  throw rowError(row, {
     reason: 'equal-sides',
-    fault: `completions that are compared must differ, got the same ${places}`,
+    problem: `completions that are compared must differ, got the same ${where}`,
   });
 }
 
-/** Too long is too long: a completion that is cut is not the one that was judged. */
+/** Rows that are too long are rejected: a truncated completion is not the one that was judged. */
 function encodeRow(
   { promptText, completionTexts, isChat }: RenderedRow,
   { tokenizer, appendEos, maxTokens, row }: GroupOptions,
@@ -153,14 +157,14 @@ function encodeRow(
   const promptTokens = tokenizer.encode(promptText, { addSpecialTokens: !isChat });
   const completionTokens = completionTexts.map((text) => {
     const tokens = encodeAfter(promptText, text, { tokenizer });
-    if (tokens.length === 0) throw emptyFault('completion', row.origin);
+    if (tokens.length === 0) throw emptyError('completion', row.origin);
     return appendEos ? endWithEos(tokens, tokenizer) : tokens;
   });
   const longest = Math.max(...completionTokens.map(({ length }) => length));
   const length = promptTokens.length + longest;
   if (length <= maxTokens) return { promptTokens, completionTokens };
-  throw rowFault(row, {
+  throw rowError(row, {
     reason: 'too-long',
-    fault: `prompt and completion must have at most ${maxTokens} tokens, got ${length}`,
+    problem: `prompt and completion must have at most ${maxTokens} tokens, got ${length}`,
   });
 }

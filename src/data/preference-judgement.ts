@@ -4,7 +4,18 @@ import {
   type ResolvedPreferenceOptions,
 } from '../config/preference-config.ts';
 import { type DataRow, kindOf, listColumns } from './data-row.ts';
-import type { Turn } from './line-chat.ts';
+import {
+  type ComparedPair,
+  expandBest,
+  expandRanking,
+  normalizeRating,
+  readBest,
+  readLabel,
+  readMargin,
+  readRanking,
+  splitConversations,
+  splitTexts,
+} from './preference-columns.ts';
 import {
   expectColumns,
   hasColumn,
@@ -14,27 +25,24 @@ import {
   readPrompt,
   readTurn,
   readTurns,
-  rowFault,
-} from './line-columns.ts';
-import { readBest, readLabel, readMargin, readRanking } from './preference-columns.ts';
-import { expandBest, expandRanking, type PairPlaces } from './preference-pairs.ts';
-import { splitConversations, splitTexts } from './preference-prefix.ts';
-import { normalizeRating } from './rating-scale.ts';
+  rowError,
+  type Turn,
+} from './row-columns.ts';
 
-/** What a row says of completions to a prompt. */
+/** A row's judgement of completions of a prompt. */
 export interface Judgement {
   readonly prompt: Turn;
   readonly completions: readonly Turn[];
-  readonly pairs: readonly (PairPlaces & { readonly margin: number })[];
-  /** That of the only completion, 0 … 1, where it is rated and not compared. */
+  readonly pairs: readonly (ComparedPair & { readonly margin: number })[];
+  /** Rating of the only completion, 0 … 1, in a row without pairs. */
   readonly rating?: number;
 }
 
-/** Reads the rows of one source, which all say the same kind of thing. */
+/** Reads the rows of one source, which must all have the same format. */
 export class JudgementReader {
   private readonly options: ResolvedPreferenceOptions;
   private readonly layout = new LayoutGuard();
-  /** That of the first row, unless the options name one. */
+  /** The format of the first row, unless the options set one. */
   private format: PreferenceFormat | undefined;
 
   constructor(options: ResolvedPreferenceOptions) {
@@ -44,7 +52,7 @@ export class JudgementReader {
 
   read(row: DataRow): Judgement {
     const format = this.findFormat(row);
-    // The first row has set the layout, which another format cannot have.
+    // The first row has set the layout, which differs for another format.
     if (this.format !== undefined && format !== this.format) {
       this.layout.expect(nouns[format], row);
     }
@@ -58,24 +66,24 @@ export class JudgementReader {
 
   private findFormat(row: DataRow): PreferenceFormat {
     const { options, format: known } = this;
-    const found = preferenceFormats.filter((format) =>
+    const matching = preferenceFormats.filter((format) =>
       columnsOf(format, options).every((column) => hasColumn(row, column)),
     );
-    const isForced = options.format !== undefined || found.length === 0;
-    if (known !== undefined && (isForced || found.includes(known))) {
+    const isForced = options.format !== undefined || matching.length === 0;
+    if (known !== undefined && (isForced || matching.includes(known))) {
       expectColumns(row, columnsOf(known, options));
       return known;
     }
-    const [format] = found;
+    const [format] = matching;
     if (format !== undefined) return format;
-    const wanted = preferenceFormats.map((one) =>
+    const expected = preferenceFormats.map((one) =>
       columnsOf(one, options)
         .map((column) => `"${column}"`)
         .join(' and '),
     );
-    throw rowFault(row, {
+    throw rowError(row, {
       reason: 'missing-column',
-      fault: `it must have ${wanted.join(', or ')}, got ${listColumns(row)}; name them by chosenColumn and the like`,
+      problem: `it must have ${expected.join(', or ')}, got ${listColumns(row)}; set chosenColumn and similar options`,
     });
   }
 
@@ -107,8 +115,8 @@ export class JudgementReader {
     },
   };
 
-  /** Both sides of a pair. Messages that begin with the assistant's are answers; others are whole
-   *  conversations, whatever the prompt column repeats of them. */
+  /** Both sides of a pair. Messages that start with the assistant are answers; others are whole
+   *  conversations, whatever the prompt column contains. */
   private readSides(row: DataRow): { prompt: Turn; chosen: Turn; rejected: Turn } {
     const { chosenColumn, rejectedColumn } = this.options;
     const [chosen, rejected] = [readTurn(row, chosenColumn), readTurn(row, rejectedColumn)];
@@ -118,9 +126,9 @@ export class JudgementReader {
       const isAnswer = chosen[0]?.role === 'assistant' || rejected[0]?.role === 'assistant';
       if (!isAnswer) return splitConversations(chosen, rejected);
     } else {
-      throw rowFault(row, {
+      throw rowError(row, {
         reason: 'wrong-type',
-        fault: `"${rejectedColumn}" must be ${typeof chosen === 'string' ? 'text' : 'a list of messages'} as "${chosenColumn}", got ${kindOf(rejected)}`,
+        problem: `"${rejectedColumn}" must be ${typeof chosen === 'string' ? 'text' : 'a list of messages'} like "${chosenColumn}", got ${kindOf(rejected)}`,
       });
     }
     return { prompt: readPrompt(row, this.options), chosen, rejected };
@@ -130,15 +138,15 @@ export class JudgementReader {
     const { completionsColumn } = this.options;
     const completions = readTurns(row, completionsColumn);
     if (completions.length >= 2) return completions;
-    throw rowFault(row, {
+    throw rowError(row, {
       reason: 'out-of-range',
-      fault: `"${completionsColumn}" must have at least 2 completions, got ${completions.length}`,
+      problem: `"${completionsColumn}" must have at least 2 completions, got ${completions.length}`,
     });
   }
 
   private compare(
     row: DataRow,
-    { completions, pairs }: { completions: readonly Turn[]; pairs: readonly PairPlaces[] },
+    { completions, pairs }: { completions: readonly Turn[]; pairs: readonly ComparedPair[] },
   ): Judgement {
     const prompt = readPrompt(row, this.options);
     return { prompt, completions, pairs: pairs.map((pair) => ({ ...pair, margin: 0 })) };
@@ -148,15 +156,15 @@ export class JudgementReader {
     const { ratingColumn, ratingMin: min, ratingMax: max } = this.options;
     if (min === undefined || max === undefined) {
       throw new TypeError(
-        `Cannot read the rating of ${row.origin}: ratingMin and ratingMax must be given, such as 1 and 5, got neither`,
+        `Cannot read the rating of ${row.origin}: ratingMin and ratingMax must be set, such as 1 and 5, got neither`,
       );
     }
     const rating = readNumber(row, ratingColumn);
     const normalized = rating === undefined ? undefined : normalizeRating(rating, { min, max });
     if (normalized !== undefined) return normalized;
-    throw rowFault(row, {
+    throw rowError(row, {
       reason: 'out-of-range',
-      fault: `"${ratingColumn}" must be from ${min} to ${max}, got ${rating ?? 'nothing'}`,
+      problem: `"${ratingColumn}" must be from ${min} to ${max}, got ${rating ?? 'nothing'}`,
     });
   }
 }
@@ -168,7 +176,7 @@ const nouns: Readonly<Record<PreferenceFormat, string>> = {
   rating: 'ratings',
 };
 
-/** The columns by which a format is known. */
+/** The columns that identify a format. */
 function columnsOf(format: PreferenceFormat, options: ResolvedPreferenceOptions): string[] {
   switch (format) {
     case 'pair':

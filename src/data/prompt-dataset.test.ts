@@ -5,7 +5,7 @@ import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { writeTinyTokenizer } from '../../test/helpers/tiny-tokenizer.ts';
 import { loadTokenizer } from '../base-setup/tokenizer/index.ts';
 import { type LoadPromptsOptions, loadPrompts } from './prompt-dataset.ts';
-import { promptLimit } from './prompt-limit.ts';
+import { promptLimit } from './prompt-format.ts';
 import type { RowSource } from './read-rows.ts';
 
 /** A token for each word: the 3, a 4, cat 5, dog 6, sees 7, likes 8, and 9, runs 10, others 2. */
@@ -16,7 +16,7 @@ const texts = (records: readonly { readonly text: string }[]) => records.map(({ 
 const nothingDropped = { dropped: 0, empty: 0, repeated: 0, droppedLongest: 0, examples: [] };
 
 describe('loadPrompts()', () => {
-  test('gives text, tokens and the whole row', async () => {
+  test('returns text, tokens and the whole row', async () => {
     const rows = [{ prompt: 'the cat sees', answer: 'a dog' }];
     expect(await load(rows, { validationFraction: 0 })).toEqual({
       train: [{ text: 'the cat sees', tokens: Int32Array.of(3, 5, 7), row: rows[0] }],
@@ -25,7 +25,7 @@ describe('loadPrompts()', () => {
     });
   });
 
-  test('adds special tokens to plain text and leaves them to the template in chats', async () => {
+  test('adds special tokens to plain text but not to chats', async () => {
     const folder = writeTinyTokenizer(makeTempFolder());
     const file = join(folder, 'tokenizer.json');
     const single = [{ SpecialToken: { id: '<eos>' } }, { Sequence: { id: 'A' } }];
@@ -39,7 +39,7 @@ describe('loadPrompts()', () => {
     expect(await tokensOf(true)).toEqual(Int32Array.of(4, 5, 9));
   });
 
-  test('drops what is too long or empty, and says where it stood', async () => {
+  test('drops long and empty prompts and reports their positions', async () => {
     const source = [
       'a cat',
       'the cat sees a dog',
@@ -67,7 +67,7 @@ describe('loadPrompts()', () => {
     expect(texts(train)).toEqual(['a', 'the cat']);
   });
 
-  test('sets some apart for validation by the seed', async () => {
+  test('splits off validation prompts by the seed', async () => {
     const source = Array.from({ length: 30 }, (_, i) => 'cat '.repeat(1 + (i % 20)));
     const { train, validation } = await load(source, { validationFraction: 0.25, seed: 3 });
     expect(new Set(texts(validation)).size).toBe(5);
@@ -79,7 +79,7 @@ describe('loadPrompts()', () => {
     expect(texts(other.validation)).not.toEqual(texts(validation));
   });
 
-  test('validates on the whole of a file, and not on what it trains on', async () => {
+  test('validates on a whole file and does not train on it', async () => {
     const validationFile = join(makeTempFolder(), 'v.txt');
     writeFileSync(validationFile, 'the cat\na dog\n');
     const { train, validation, report } = await load(['a cat', 'a dog', 'the dog'], {
@@ -90,7 +90,7 @@ describe('loadPrompts()', () => {
     expect(texts(validation)).toEqual(['the cat', 'a dog']);
     expect(report).toEqual({ ...nothingDropped, kept: 4, repeated: 1 });
     await expect(load(['a dog'], { validationFile })).rejects.toThrow(
-      `Cannot train on these prompts: some must not be in ${validationFile}, which is to validate on, got none; take other prompts to validate on, or leave them out`,
+      `Cannot train on these prompts: some must not be in the validation data ${validationFile}, got none; use different validation prompts`,
     );
   });
 
@@ -101,7 +101,7 @@ describe('loadPrompts()', () => {
     ],
     [
       { maxPromptTokens: 5, contextLength: 8, maxNewTokens: 6 },
-      "Cannot use the prompts: prompts must have at most 2 tokens (the model's 8 less 6 new ones), got 3 in the shortest of 2; lower maxNewTokens, or shorten them",
+      "Cannot use the prompts: prompts must have at most 2 tokens (the model's 8 minus 6 new ones), got 3 in the shortest of 2; lower maxNewTokens, or shorten them",
     ],
     [
       { contextLength: 8, maxNewTokens: 8 },
@@ -109,19 +109,19 @@ describe('loadPrompts()', () => {
     ],
     [
       { validationSplit: 'test' },
-      'Cannot use validationSplit "test": the prompts must be a hub dataset, as others have no splits; give validationFile instead',
+      'Cannot use validationSplit "test": the prompts must be a hub dataset, because only these have splits; set validationFile instead',
     ],
     [
       { promptColum: 'a' },
       'Cannot use the prompt options: it has no "promptColum"; did you mean "promptColumn"?',
     ],
-  ])('refuses %j', async (options: object, message) => {
+  ])('rejects %j', async (options: object, message) => {
     await expect(load(['the cat sees', 'a dog and a cat', ''], options)).rejects.toThrow(message);
   });
 
-  test('refuses prompts that are all empty', async () => {
+  test('rejects prompts that are all empty', async () => {
     await expect(load(['', ' '])).rejects.toThrow(
-      'Cannot use the prompts: prompts must have text, got 2 without; check promptColumn',
+      'Cannot use the prompts: prompts must have text, got 2 empty ones; check promptColumn',
     );
   });
 });

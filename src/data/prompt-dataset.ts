@@ -4,14 +4,12 @@ import {
   type ResolvedPromptOptions,
   resolvePromptOptions,
 } from '../config/data-config.ts';
-import { findValidation } from './line-validation.ts';
-import { PromptFormatter } from './prompt-format.ts';
-import { type PromptLimit, promptLimit } from './prompt-limit.ts';
-import { splitPrompts } from './prompt-split.ts';
+import { PromptFormatter, type PromptLimit, promptLimit } from './prompt-format.ts';
 import { nameOf, type RowSource, readRows } from './read-rows.ts';
 import type { ResolveDatasetOptions } from './resolve-dataset.ts';
+import { findValidation, splitPrompts } from './row-dataset.ts';
 
-/** A prompt as the model takes it. */
+/** A prompt, formatted and encoded for the model. */
 export interface PromptRecord {
   readonly text: string;
   readonly tokens: Int32Array;
@@ -19,18 +17,18 @@ export interface PromptRecord {
   readonly row: Readonly<Record<string, unknown>>;
 }
 
-/** What became of the rows that were read. */
+/** Counts of the rows that were read. */
 export interface PromptReport {
   readonly kept: number;
-  /** Too long or empty. */
+  /** Prompts that were too long or empty. */
   readonly dropped: number;
-  /** Those of them without text. */
+  /** Dropped prompts without text. */
   readonly empty: number;
-  /** Prompts to train on that were taken out because validation has them too. */
+  /** Training prompts that were removed because they are in the validation data. */
   readonly repeated: number;
-  /** Tokens of the longest that was dropped; 0 if none was. */
+  /** Tokens of the longest dropped prompt; 0 if none was dropped. */
   readonly droppedLongest: number;
-  /** Where the first that were dropped stand. */
+  /** Positions of the first dropped prompts. */
   readonly examples: readonly string[];
 }
 
@@ -41,32 +39,32 @@ export interface PromptDataset {
 }
 
 export interface LoadPromptsOptions extends PromptOptions {
-  /** The same seed gives the same split; 0 by default. */
+  /** Seed of the split; 0 by default. */
   readonly seed?: number;
-  /** Longest text the model takes, in tokens. */
+  /** Longest text of the model, in tokens. */
   readonly contextLength?: number;
-  /** What a response may add to a prompt. */
+  /** Most tokens of a response. */
   readonly maxNewTokens?: number;
   readonly hub?: Omit<ResolveDatasetOptions, 'split'>;
 }
 
-/** Reads prompts, gives them the form that the model takes, drops those too long for it, and sets
- *  some apart for validation. No text is on both sides. */
+/** Reads prompts, formats them for the model, drops those that are too long, and splits off
+ *  validation prompts. No text is on both sides. */
 export async function loadPrompts(
   source: RowSource,
   tokenizer: Tokenizer,
   options: LoadPromptsOptions = {},
 ): Promise<PromptDataset> {
-  const { seed = 0, contextLength, maxNewTokens, hub = {}, ...given } = options;
-  const resolved = resolvePromptOptions(given);
+  const { seed = 0, contextLength, maxNewTokens, hub = {}, ...fields } = options;
+  const resolved = resolvePromptOptions(fields);
   const { maxPromptTokens, split, validationFraction: fraction } = resolved;
   const limit = promptLimit({ maxPromptTokens, contextLength, maxNewTokens });
   const context = { ...resolved, tokenizer, limit, hub };
-  const held = await findValidation(source, resolved);
+  const heldOut = await findValidation(source, resolved);
   const { records, report } = await collectPrompts(source, { ...context, split });
-  if (held === undefined) return { ...splitPrompts(records, { fraction, seed }), report };
-  const other = await collectPrompts(held.source, { ...context, split: held.split });
-  return holdOut({ records, report }, { ...other, name: nameOf(held.source) });
+  if (heldOut === undefined) return { ...splitPrompts(records, { fraction, seed }), report };
+  const other = await collectPrompts(heldOut.source, { ...context, split: heldOut.split });
+  return holdOut({ records, report }, { ...other, name: nameOf(heldOut.source) });
 }
 
 interface Prompts {
@@ -94,7 +92,7 @@ async function collectPrompts(source: RowSource, options: CollectOptions): Promi
     } else if (records.push({ text, tokens, row: row.columns }) >= maxPrompts) break;
   }
   const lengths = dropped.map(({ tokens }) => tokens);
-  if (records.length === 0) throw nothingLeft(source, { limit, lengths });
+  if (records.length === 0) throw noPromptsError(source, { limit, lengths });
   const report: PromptReport = {
     kept: records.length,
     dropped: dropped.length,
@@ -108,29 +106,29 @@ async function collectPrompts(source: RowSource, options: CollectOptions): Promi
 
 const maxExamples = 5;
 
-function nothingLeft(
+function noPromptsError(
   source: RowSource,
   { limit, lengths }: { limit: PromptLimit; lengths: readonly number[] },
 ): RangeError {
   const tooLong = lengths.filter((length) => length > 0);
   const start = `Cannot use ${nameOf(source)}: prompts must have`;
   if (tooLong.length === 0) {
-    return new RangeError(`${start} text, got ${lengths.length} without; check promptColumn`);
+    return new RangeError(`${start} text, got ${lengths.length} empty ones; check promptColumn`);
   }
   const { maxTokens, reason, remedy } = limit;
-  const least = tooLong.reduce((shortest, length) => Math.min(shortest, length));
+  const shortest = tooLong.reduce((least, length) => Math.min(least, length));
   return new RangeError(
-    `${start} at most ${maxTokens} tokens (${reason}), got ${least} in the shortest of ${tooLong.length}; ${remedy}, or shorten them`,
+    `${start} at most ${maxTokens} tokens (${reason}), got ${shortest} in the shortest of ${tooLong.length}; ${remedy}, or shorten them`,
   );
 }
 
-/** Takes prompts to validate on out of those to train on. */
+/** Removes the validation prompts from the training prompts. */
 function holdOut(prompts: Prompts, held: Prompts & { readonly name: string }): PromptDataset {
   const texts = new Set(held.records.map(({ text }) => text));
   const train = prompts.records.filter(({ text }) => !texts.has(text));
   if (train.length === 0) {
     throw new RangeError(
-      `Cannot train on these prompts: some must not be in ${held.name}, which is to validate on, got none; take other prompts to validate on, or leave them out`,
+      `Cannot train on these prompts: some must not be in the validation data ${held.name}, got none; use different validation prompts`,
     );
   }
   const [ours, theirs] = [prompts.report, held.report];

@@ -5,7 +5,8 @@ import { writeTinyTokenizer } from '../../test/helpers/tiny-tokenizer.ts';
 import { loadTokenizer } from '../base-setup/tokenizer/index.ts';
 import { type PromptOptions, resolvePromptOptions } from '../config/data-config.ts';
 import type { DataRow } from './data-row.ts';
-import { fillTemplate, PromptFormatter } from './prompt-format.ts';
+import { PromptFormatter } from './prompt-format.ts';
+import { fillTemplate } from './row-columns.ts';
 
 const row = (columns: Record<string, unknown>): DataRow => ({ columns, origin: 'p.jsonl line 7' });
 
@@ -35,7 +36,7 @@ describe('a prompt', () => {
     expect(text).toBe('b');
   });
 
-  test('comes from the column of the first row, in every row', async () => {
+  test('comes from the same column in every row', async () => {
     const tokenizer = await loadTiny();
     const formatter = new PromptFormatter({ ...resolvePromptOptions(), tokenizer });
     expect(formatter.format(row({ text: 'a' })).text).toBe('a');
@@ -68,7 +69,7 @@ describe('a prompt', () => {
     ],
     [
       { messages: [{ role: 'assistant', content: 'x' }] },
-      `Cannot read p.jsonl line 7: "messages" must have a message to answer, got the assistant's only`,
+      `Cannot read p.jsonl line 7: "messages" must have a message to answer, got only assistant messages`,
     ],
   ])('is not found in %j', async (columns, message) => {
     await expect(format(columns)).rejects.toThrow(message);
@@ -88,13 +89,13 @@ describe('a chat', () => {
     expect((await format({ prompt: 'cat' }, options)).text).toBe('dog and cat and ');
   });
 
-  test('comes from messages, up to the last that is not an answer', async () => {
+  test('comes from messages up to the last that is not an answer', async () => {
     const messages = [user('a'), assistant('b'), user('c'), assistant('d')];
     expect(await format({ messages })).toEqual({ text: 'a and b and c and ', isChat: true });
     expect((await format({ prompt: messages })).text).toBe('a and b and c and ');
   });
 
-  test('keeps a system message of its own', async () => {
+  test('keeps its own system message', async () => {
     const messages = [{ role: 'system', content: 'own' }, user('a')];
     expect((await format({ messages }, { systemPrompt: 'other' })).text).toBe('own and a and ');
     expect((await format({ messages: [user('a')] }, { systemPrompt: 'x' })).text).toBe(
@@ -102,23 +103,23 @@ describe('a chat', () => {
     );
   });
 
-  test('can be made by a template', async () => {
+  test('can come from a template', async () => {
     const options = { chat: true, template: '{a}?' };
     expect((await format({ a: 'x' }, options)).text).toBe('x? and ');
   });
 
-  test('is not made of an empty prompt', async () => {
+  test('is not created for an empty prompt', async () => {
     const options = { chat: true, systemPrompt: 'x' };
     expect(await format({ prompt: ' ' }, options)).toEqual({ text: ' ', isChat: false });
   });
 
-  test('is needed for a system prompt', async () => {
+  test('is required for a system prompt', async () => {
     await expect(format({ prompt: 'a' }, { systemPrompt: 'x' })).rejects.toThrow(
-      'Cannot give p.jsonl line 7 a system prompt: it must be a chat, got plain text; set chat, or leave out systemPrompt',
+      'Cannot add a system prompt to p.jsonl line 7: it must be a chat, got plain text; set chat, or remove systemPrompt',
     );
   });
 
-  test('needs a template', async () => {
+  test('requires a template', async () => {
     const { folder } = tokenizerFolders.find(({ name }) => name === 'tiny-llama2')!;
     const tokenizer = await loadTokenizer(folder);
     const options = { ...resolvePromptOptions({ chat: true }), tokenizer };
@@ -137,7 +138,7 @@ describe('a chat', () => {
 });
 
 describe('fillTemplate()', () => {
-  test('puts columns in their places, and single braces for double ones', () => {
+  test('inserts columns and turns double braces into single ones', () => {
     const columns = { question: '1 + 1? $& {a}', n: 2, ok: true };
     expect(fillTemplate('Q: {question}\n{{"n": {n}}} {ok}', row(columns))).toBe(
       'Q: 1 + 1? $& {a}\n{"n": 2} true',
@@ -147,13 +148,13 @@ describe('fillTemplate()', () => {
   test.each([
     [
       '{quesion}',
-      'Cannot fill the template from p.jsonl line 7: {quesion} must be one of its columns "question", "tags"; write other braces as {{ and }}',
+      'Cannot fill the template from p.jsonl line 7: {quesion} must be one of its columns "question", "tags"; write literal braces as {{ and }}',
     ],
     [
       '{tags}',
       'Cannot fill the template from p.jsonl line 7: "tags" must be text or a number, got a list',
     ],
-  ])('refuses %s', (template, message) => {
+  ])('rejects %s', (template, message) => {
     expect(() => fillTemplate(template, row({ question: 'x', tags: [] }))).toThrow(message);
   });
 });

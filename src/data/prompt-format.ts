@@ -1,17 +1,12 @@
 import type { ChatMessage, Tokenizer } from '../base-setup/tokenizer/index.ts';
-import {
-  type ResolvedPromptOptions,
-  templatePlace,
-  usualPromptColumns,
-} from '../config/data-config.ts';
+import { defaultPromptColumns, type ResolvedPromptOptions } from '../config/data-config.ts';
 import { type DataRow, kindOf, listColumns } from './data-row.ts';
-import { checkMessages, renderChat } from './line-chat.ts';
-import { LineFault } from './line-fault.ts';
+import { checkMessages, fillTemplate, renderChat } from './row-columns.ts';
 
-/** A prompt as the model will see it. */
+/** A prompt as the model sees it. */
 export interface FormattedPrompt {
   readonly text: string;
-  /** Whether the chat template made it, which writes special tokens itself. */
+  /** Whether the chat template was applied, which adds special tokens itself. */
   readonly isChat: boolean;
 }
 
@@ -20,11 +15,11 @@ type FormatOptions = Pick<
   'promptColumn' | 'template' | 'chat' | 'systemPrompt'
 > & { readonly tokenizer: Tokenizer };
 
-/** Makes prompts of rows: the text of a column or of a template, or a conversation. Messages of the
- *  assistant at the end of a conversation are left out, as the policy will write them. */
+/** Turns rows into prompts: the text of a column or a template, or a conversation. Assistant messages
+ *  at the end of a conversation are dropped, because the policy will write them. */
 export class PromptFormatter {
   private readonly options: FormatOptions;
-  /** Chosen by the first row, so that all prompts come from the same. */
+  /** Chosen by the first row, so all prompts come from the same column. */
   private column: string | undefined;
 
   constructor(options: FormatOptions) {
@@ -35,11 +30,11 @@ export class PromptFormatter {
   format(row: DataRow): FormattedPrompt {
     const { template, chat, systemPrompt } = this.options;
     const value = template === undefined ? this.readColumn(row) : fillTemplate(template, row);
-    // An empty prompt stays empty, whatever a chat would put around it.
+    // An empty prompt stays empty, even with a chat template.
     if (typeof value === 'string' && (!chat || value.trim() === '')) {
       if (chat || systemPrompt === undefined) return { text: value, isChat: false };
       throw new TypeError(
-        `Cannot give ${row.origin} a system prompt: it must be a chat, got plain text; set chat, or leave out systemPrompt`,
+        `Cannot add a system prompt to ${row.origin}: it must be a chat, got plain text; set chat, or remove systemPrompt`,
       );
     }
     const messages = typeof value === 'string' ? [{ role: 'user', content: value }] : value;
@@ -50,36 +45,16 @@ export class PromptFormatter {
 
   private readColumn(row: DataRow): string | readonly ChatMessage[] {
     const { columns, origin } = row;
-    this.column ??= usualPromptColumns.find((name) => columns[name] !== undefined);
-    if (this.column === undefined) throw noColumn(row, usualPromptColumns.join(', '));
+    this.column ??= defaultPromptColumns.find((name) => columns[name] !== undefined);
+    if (this.column === undefined) throw missingColumn(row, defaultPromptColumns.join(', '));
     const value = columns[this.column];
     if (typeof value === 'string') return value;
     if (Array.isArray(value)) return readMessages(value, { origin, column: this.column });
-    if (value === undefined) throw noColumn(row, `"${this.column}"`);
+    if (value === undefined) throw missingColumn(row, `"${this.column}"`);
     throw new TypeError(
       `Cannot read ${origin}: "${this.column}" must be a string or a list of messages, got ${kindOf(value)}`,
     );
   }
-}
-
-/** @example 'Q: {question}' and { question: '1 + 1?' }  →  'Q: 1 + 1?' */
-export function fillTemplate(template: string, row: DataRow): string {
-  const { columns, origin } = row;
-  return template.replaceAll(templatePlace, (place: string, column: string | undefined) => {
-    if (column === undefined) return place.slice(1);
-    const value = columns[column];
-    if (['string', 'number', 'boolean'].includes(typeof value)) return String(value);
-    if (value === undefined) {
-      throw new LineFault(
-        `Cannot fill the template from ${origin}: {${column}} must be one of its columns ${listColumns(row)}; write other braces as {{ and }}`,
-        { reason: 'missing-column', origin },
-      );
-    }
-    throw new LineFault(
-      `Cannot fill the template from ${origin}: "${column}" must be text or a number, got ${kindOf(value)}`,
-      { reason: 'wrong-type', origin },
-    );
-  });
 }
 
 function readMessages(
@@ -89,14 +64,51 @@ function readMessages(
   const messages = checkMessages(list, { origin, column });
   const last = messages.findLastIndex(({ role }) => role !== 'assistant');
   if (last >= 0) return messages.slice(0, last + 1);
-  const got = messages.length === 0 ? 'none' : "the assistant's only";
+  const got = messages.length === 0 ? 'none' : 'only assistant messages';
   throw new TypeError(
     `Cannot read ${origin}: "${column}" must have a message to answer, got ${got}`,
   );
 }
 
-function noColumn(row: DataRow, wanted: string): TypeError {
+function missingColumn(row: DataRow, expected: string): TypeError {
   return new TypeError(
-    `Cannot find a prompt in ${row.origin}: it must have a column ${wanted}, got ${listColumns(row)}; set promptColumn or template`,
+    `Cannot find a prompt in ${row.origin}: it must have a column ${expected}, got ${listColumns(row)}; set promptColumn or template`,
   );
+}
+
+/** The largest number of tokens in a prompt. */
+export interface PromptLimit {
+  readonly maxTokens: number;
+  /** The reason, for brackets after the number. */
+  readonly reason: string;
+  /** How to allow more. */
+  readonly remedy: string;
+}
+
+export interface PromptLimitOptions {
+  readonly maxPromptTokens?: number | undefined;
+  /** Longest text of the model, in tokens; no limit by default. */
+  readonly contextLength?: number | undefined;
+  /** Most tokens of a response; 0 by default. */
+  readonly maxNewTokens?: number | undefined;
+}
+
+/** The smaller of maxPromptTokens and contextLength − maxNewTokens.
+ *  @example { maxPromptTokens: 512, contextLength: 256, maxNewTokens: 50 }  →  206 tokens */
+export function promptLimit(options: PromptLimitOptions): PromptLimit {
+  const { maxPromptTokens = Infinity, contextLength = Infinity, maxNewTokens = 0 } = options;
+  const room = contextLength - maxNewTokens;
+  if (room < 1) {
+    throw new RangeError(
+      `Cannot use prompts: maxNewTokens must be below the model's context of ${contextLength} tokens, got ${maxNewTokens}`,
+    );
+  }
+  if (maxPromptTokens <= room) {
+    return { maxTokens: maxPromptTokens, reason: 'maxPromptTokens', remedy: 'raise it' };
+  }
+  return {
+    maxTokens: room,
+    reason: `the model's ${contextLength} minus ${maxNewTokens} new ones`,
+    remedy: 'lower maxNewTokens',
+  };
 }

@@ -6,7 +6,7 @@ const batches = (order: PromptOrder, count: number) =>
   Array.from({ length: count }, (_, step) => [...order.batchAt(step)]);
 
 describe('epochOrder()', () => {
-  test('is a permutation, the same for the same seed and epoch', () => {
+  test('is a permutation that depends only on seed and epoch', () => {
     const count = fc.integer({ min: 1, max: 200 });
     fc.assert(
       fc.property(fc.integer(), fc.nat(), count, (seed, epoch, n) => {
@@ -17,7 +17,7 @@ describe('epochOrder()', () => {
     );
   });
 
-  test('differs from epoch to epoch and from seed to seed', () => {
+  test('differs between epochs and seeds', () => {
     const keys = [0, 1, 2].flatMap((seed) => [0, 1, 2].map((epoch) => ({ seed, epoch })));
     const orders = keys.map((key) => epochOrder({ ...key, count: 50, shuffle: true }).join());
     expect(new Set(orders).size).toBe(9);
@@ -29,14 +29,14 @@ describe('epochOrder()', () => {
     expect([...order]).toEqual([3, 2, 7, 4, 1, 5, 0, 6]);
   });
 
-  test('without shuffle is the order of the prompts', () => {
+  test('keeps the order of the prompts without shuffle', () => {
     const order = epochOrder({ seed: 0, epoch: 3, count: 3, shuffle: false });
     expect(order).toEqual(Int32Array.of(0, 1, 2));
   });
 });
 
 describe('PromptOrder', () => {
-  test('fills the last batch of an epoch from its start', () => {
+  test('fills the last batch of an epoch from the start of the epoch', () => {
     const order = new PromptOrder({ seed: 0, count: 5, batchSize: 2, shuffle: false });
     expect(order.stepsPerEpoch).toBe(3);
     expect(batches(order, 4)).toEqual([
@@ -47,7 +47,7 @@ describe('PromptOrder', () => {
     ]);
   });
 
-  test('repeats prompts where they are fewer than a batch', () => {
+  test('repeats prompts if there are fewer than a batch', () => {
     const order = new PromptOrder({ seed: 0, count: 2, batchSize: 5, shuffle: false });
     expect(order.stepsPerEpoch).toBe(1);
     expect(batches(order, 2)).toEqual([
@@ -56,7 +56,7 @@ describe('PromptOrder', () => {
     ]);
   });
 
-  test('fills with the order of the same epoch, not of the next', () => {
+  test('fills from the order of the same epoch, not the next', () => {
     const options = { seed: 3, count: 5, shuffle: true };
     const order = new PromptOrder({ ...options, batchSize: 4 });
     for (const epoch of [0, 1, 2]) {
@@ -66,7 +66,7 @@ describe('PromptOrder', () => {
     }
   });
 
-  test('takes every prompt once in an epoch, but for those that fill or repeat', () => {
+  test('uses every prompt once per epoch, except for filling and repeating', () => {
     const size = fc.integer({ min: 1, max: 30 });
     fc.assert(
       fc.property(size, size, fc.nat(3), fc.integer(), (count, batchSize, epoch, seed) => {
@@ -87,7 +87,7 @@ describe('PromptOrder', () => {
     );
   });
 
-  test('needs nothing but the step to go on', () => {
+  test('needs only the step to resume', () => {
     const options = { seed: 5, count: 7, batchSize: 3, shuffle: true };
     const whole = batches(new PromptOrder(options), 12);
     for (const step of [11, 4, 0, 8]) {
@@ -104,13 +104,13 @@ describe('PromptOrder', () => {
   test.each([
     [{ count: 0, batchSize: 2 }, 'count must be a whole number ≥ 1, got 0'],
     [{ count: 3, batchSize: 1.5 }, 'batchSize must be a whole number ≥ 1, got 1.5'],
-  ])('refuses %j', (sizes, fault) => {
+  ])('rejects %j', (sizes, error) => {
     expect(() => new PromptOrder({ seed: 0, shuffle: true, ...sizes })).toThrow(
-      `Cannot order prompts: ${fault}`,
+      `Cannot order prompts: ${error}`,
     );
   });
 
-  test('refuses a step below 0', () => {
+  test('rejects a step below 0', () => {
     const order = new PromptOrder({ seed: 0, count: 5, batchSize: 2, shuffle: true });
     expect(() => order.batchAt(-1)).toThrow(
       'Cannot find the prompts of a step: it must be a whole number ≥ 0, got -1',

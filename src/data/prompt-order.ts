@@ -4,12 +4,12 @@ export interface EpochOrderOptions {
   readonly seed: number;
   /** From 0. */
   readonly epoch: number;
-  /** Prompts in all. */
+  /** Number of prompts. */
   readonly count: number;
   readonly shuffle: boolean;
 }
 
-/** The order in which an epoch takes the prompts: a permutation of 0 … count − 1.
+/** The order of the prompts in an epoch: a permutation of 0 … count − 1.
  *  @example { seed: 0, epoch: 0, count: 3, shuffle: false }  →  [0, 1, 2] */
 export function epochOrder({ seed, epoch, count, shuffle }: EpochOrderOptions): Int32Array {
   const indices = Array.from({ length: count }, (_, i) => i);
@@ -18,17 +18,17 @@ export function epochOrder({ seed, epoch, count, shuffle }: EpochOrderOptions): 
 }
 
 export interface PromptOrderOptions extends Omit<EpochOrderOptions, 'epoch'> {
-  /** Prompts in a step. */
+  /** Prompts per step. */
   readonly batchSize: number;
 }
 
-/** Which prompts belong to each step of a run. It depends on the step's number alone, so that a
- *  resumed run needs nothing else.
+/** The prompts of each step of a run. They depend only on the step's number, so a resumed run needs
+ *  no other state.
  *
- *  With n = ⌈count / batchSize⌉ steps in an epoch, place i of step s, from 0, is
+ *  With n = ⌈count / batchSize⌉ steps per epoch, prompt i of step s, from 0, is
  *  order_⌊s / n⌋[((s mod n) · batchSize + i) mod count]:
- *  the last batch of an epoch is filled up from the start of its order, and where there are fewer
- *  prompts than a batch holds, it repeats them.
+ *  the last batch of an epoch is filled from the start of its order, and prompts repeat if there are
+ *  fewer than batchSize.
  *  @example count 5, batchSize 2, no shuffle  →  [0, 1], [2, 3], [4, 0], [0, 1], …
  *  @example count 2, batchSize 5, no shuffle  →  [0, 1, 0, 1, 0], … */
 export class PromptOrder {

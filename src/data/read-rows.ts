@@ -1,37 +1,43 @@
 import { statIfExists } from '../fs/index.ts';
-import { extensionOf, readFileRows } from './data-formats.ts';
-import { type DataFile, type DataRow, toRow } from './data-row.ts';
-import { parseDatasetId } from './dataset-id.ts';
-import { type FaultHandler, orFault, throwFault } from './line-fault.ts';
+import {
+  catchRowError,
+  type DataFile,
+  type DataRow,
+  type RowErrorHandler,
+  throwRowError,
+  toRow,
+} from './data-row.ts';
+import { parseDatasetId } from './dataset-files.ts';
+import { extensionOf, readFileRows } from './file-rows.ts';
 import { type ResolveDatasetOptions, resolveDataset } from './resolve-dataset.ts';
 
 /** Where rows come from: a file, a hub dataset, or values in memory. */
 export type RowSource = string | readonly (string | Readonly<Record<string, unknown>>)[];
 
-/** All but `onFault` and `noun` are for hub datasets. */
+/** All options but `onRowError` and `noun` are for hub datasets. */
 export interface ReadRowsOptions extends ResolveDatasetOptions {
-  /** Takes rows that cannot be read; the first is thrown if not given. */
-  readonly onFault?: FaultHandler;
-  /** What errors call a value in memory; `prompt` by default. */
+  /** Handles unreadable rows; by default the first is thrown. */
+  readonly onRowError?: RowErrorHandler;
+  /** What errors call an in-memory value; `prompt` by default. */
   readonly noun?: string;
 }
 
-/** The rows of a source, one at a time and in its order, at least one.
+/** Reads the rows of a source one at a time and in order; a source without rows is an error.
  *
- *  A file is read by its ending: .parquet, .jsonl, .csv, .tsv, .json or .txt, texts also with .gz.
- *  A text that names no file is the id of a dataset on the hub, `owner/name`; of its files those
- *  of one split are downloaded into Hugging Face's cache. */
+ *  A file's extension decides how it is read: .parquet, .jsonl, .csv, .tsv, .json or .txt; text formats
+ *  also with .gz. A string that is not a file is the id of a hub dataset, `owner/name`, of which one
+ *  split is downloaded into Hugging Face's cache. */
 export async function* readRows(
   source: RowSource,
   options: ReadRowsOptions = {},
 ): AsyncGenerator<DataRow> {
-  const { onFault = throwFault, noun } = options;
+  const { onRowError = throwRowError, noun } = options;
   let isEmpty = true;
-  const onBadRow: FaultHandler = (fault) => {
+  const onBadRow: RowErrorHandler = (error) => {
     isEmpty = false;
-    onFault(fault);
+    onRowError(error);
   };
-  for await (const row of openRows(source, { ...options, onFault: onBadRow })) {
+  for await (const row of openRows(source, { ...options, onRowError: onBadRow })) {
     isEmpty = false;
     yield row;
   }
@@ -55,17 +61,17 @@ export async function isOnHub(source: RowSource): Promise<boolean> {
 
 async function* openRows(
   source: RowSource,
-  options: ReadRowsOptions & { readonly onFault: FaultHandler },
+  options: ReadRowsOptions & { readonly onRowError: RowErrorHandler },
 ): AsyncGenerator<DataRow> {
-  const { onFault, noun = 'prompt', ...hub } = options;
+  const { onRowError, noun = 'prompt', ...hub } = options;
   if (typeof source !== 'string') {
     for (const [i, value] of source.entries()) {
-      const row = orFault(() => toRow(value, `${noun} ${i + 1}`), onFault);
+      const row = catchRowError(() => toRow(value, `${noun} ${i + 1}`), onRowError);
       if (row !== undefined) yield row;
     }
     return;
   }
-  for (const file of await findFiles(source, hub)) yield* readFileRows(file, onFault);
+  for (const file of await findFiles(source, hub)) yield* readFileRows(file, onRowError);
 }
 
 async function findFiles(
@@ -75,9 +81,9 @@ async function findFiles(
   if (await isOnHub(source)) return resolveDataset(parseDatasetId(source)!, options);
   const kind = await kindOfPath(source);
   if (kind === 'file') return [{ path: source, name: source }];
-  const got = kind === 'folder' ? 'a folder' : 'nothing of that name';
+  const got = kind === 'folder' ? 'a folder' : 'no such file';
   throw new Error(
-    `Cannot read ${source}: it must be a file, or a hub dataset such as "owner/name", got ${got}`,
+    `Cannot read ${source}: it must be a file or a hub dataset such as "owner/name", got ${got}`,
   );
 }
 

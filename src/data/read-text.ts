@@ -2,16 +2,16 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { splitLines } from '../fs/index.ts';
-import type { DataFile } from './data-row.ts';
 import {
-  type FaultHandler,
+  catchRowError,
+  type DataFile,
   findInvalidUtf8,
-  LineFault,
-  orFault,
-  throwFault,
-} from './line-fault.ts';
+  RowError,
+  type RowErrorHandler,
+  throwRowError,
+} from './data-row.ts';
 
-/** One line without its end. */
+/** A line without its line end. */
 export interface TextLine {
   readonly text: string;
   /** From 1. */
@@ -21,23 +21,26 @@ export interface TextLine {
 const lineFeed = 0x0a;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The lines of a text file, one at a time; they end with LF or CRLF, and the last may end with
- *  the file. Other line separators of Unicode are part of a line. */
+/** Reads the lines of a text file one at a time; they end with LF, CRLF or the end of the file. Other
+ *  line separators of Unicode are part of a line. */
 export async function* readLines(
   file: DataFile,
-  onFault: FaultHandler = throwFault,
+  onRowError: RowErrorHandler = throwRowError,
 ): AsyncGenerator<TextLine> {
   let number = 0;
   for await (const { bytes } of splitLines(readChunks(file))) {
     number++;
-    const decoded = orFault(() => decodeLine(bytes, `${file.name} line ${number}`), onFault);
+    const decoded = catchRowError(
+      () => decodeLine(bytes, `${file.name} line ${number}`),
+      onRowError,
+    );
     if (decoded === undefined) continue;
     const text = decoded.replace(/\r$/, '');
     yield { text: number === 1 ? withoutMark(text) : text, number };
   }
 }
 
-/** A whole text file without its byte order mark. */
+/** Reads a whole text file without its byte order mark. */
 export async function readText(file: DataFile): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of readChunks(file)) chunks.push(chunk);
@@ -53,7 +56,7 @@ function decodeLine(bytes: Uint8Array, origin: string): string {
     return utf8.decode(bytes);
   } catch (cause) {
     const at = findInvalidUtf8(bytes);
-    throw new LineFault(
+    throw new RowError(
       `Cannot read ${origin}: it must be UTF-8, got other bytes; convert it first (${showByte(bytes, at)} is byte ${at + 1} of the line)`,
       { reason: 'invalid-utf8', origin, cause },
     );
@@ -80,18 +83,18 @@ function showByte(bytes: Uint8Array, at: number): string {
   return `0x${bytes[at]!.toString(16).padStart(2, '0')}`;
 }
 
-/** A file's bytes, unpacked where its name ends with `.gz`. */
+/** A file's bytes, decompressed if its name ends in `.gz`. */
 async function* readChunks({ path, name }: DataFile): AsyncGenerator<Buffer> {
   const bytes = createReadStream(path);
   if (!path.endsWith('.gz')) return yield* bytes as AsyncIterable<Buffer>;
-  // Errors of either stream come out of the last one, which is read here.
-  const unpacked = pipeline(bytes, createGunzip(), () => {});
+  // Errors of either stream surface in the last one, which is read here.
+  const decompressed = pipeline(bytes, createGunzip(), () => {});
   try {
-    yield* unpacked as AsyncIterable<Buffer>;
+    yield* decompressed as AsyncIterable<Buffer>;
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (!code?.startsWith('Z_')) throw cause;
-    throw new Error(`Cannot read ${name}: it must be a whole gzip file, got "${message}"`, {
+    throw new Error(`Cannot read ${name}: it must be a complete gzip file, got "${message}"`, {
       cause,
     });
   }

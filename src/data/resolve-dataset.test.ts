@@ -96,7 +96,7 @@ const trainRows = ['one', 'two'].map((prompt, i) => ({
 }));
 
 describe('a hub dataset', () => {
-  test('is read from the cache, which it fills as Python does', async () => {
+  test('is read from the cache, which is filled like by Python', async () => {
     expect(await collect('owner/tiny')).toEqual(trainRows);
     const root = join(hub.folder, 'hub', 'datasets--owner--tiny');
     expect(readFileSync(join(root, 'refs/main'), 'utf8')).toBe(commit);
@@ -115,14 +115,14 @@ describe('a hub dataset', () => {
     ]);
   });
 
-  test('gives another split, and a part of itself', async () => {
+  test('can return another split or a single folder', async () => {
     const rows = await collect('owner/tiny@main/extra', { split: 'test' });
     expect(rows).toEqual([
       { columns: { text: 'three' }, origin: 'owner/tiny/extra/test.jsonl line 1' },
     ]);
   });
 
-  test('shows how far it has come', async () => {
+  test('reports its progress', async () => {
     const seen: DownloadProgress[] = [];
     await collect('owner/tiny', { onProgress: (progress) => seen.push(progress) });
     const bytes = parquet.length;
@@ -135,15 +135,15 @@ describe('a hub dataset', () => {
     });
   });
 
-  test('opens with a token of any form', async () => {
+  test('accepts a token of any format', async () => {
     hub.token = 'secret';
     await expect(collect('owner/tiny')).rejects.toThrow(
-      'Cannot download datasets/owner/tiny at revision "main": the hub asks for permission (401) and HF_TOKEN is not set',
+      'Cannot download datasets/owner/tiny at revision "main": access is denied (401) and HF_TOKEN is not set',
     );
     expect(await collect('owner/tiny', { token: 'secret' })).toEqual(trainRows);
   });
 
-  test('is found offline and without a connection once it was downloaded', async () => {
+  test('is found offline and without a connection once downloaded', async () => {
     await expect(collect('owner/tiny', { offline: true })).rejects.toThrow(
       `Cannot find owner/tiny at revision "main" offline: it must be in the cache ${join(hub.folder, 'hub')}, got nothing; download it once`,
     );
@@ -153,7 +153,7 @@ describe('a hub dataset', () => {
     expect(await collect('owner/tiny')).toEqual(trainRows);
   });
 
-  test('is not read from a part of its files', async () => {
+  test('is not read from an incomplete set of files', async () => {
     const [first, second] = ['train-00000-of-00002.parquet', 'train-00001-of-00002.parquet'];
     hub.files = { [first]: parquet, [second]: Buffer.from(parquet) };
     expect(await collect('owner/tiny')).toHaveLength(4);
@@ -163,7 +163,7 @@ describe('a hub dataset', () => {
     );
   });
 
-  test('that does not exist is refused', async () => {
+  test('that does not exist is rejected', async () => {
     await expect(collect('owner/huge')).rejects.toThrow(
       `Cannot find owner/huge: it must be a file, or a dataset on ${process.env.HF_ENDPOINT} with a revision "main", got neither`,
     );
@@ -172,7 +172,7 @@ describe('a hub dataset', () => {
   test.each(['../../x.jsonl', 'a\\b.jsonl'])('cannot write to %s', async (name) => {
     hub.files = { [name]: Buffer.from('"x"') };
     await expect(collect('owner/tiny')).rejects.toThrow(
-      `must give names and hashes of files, got "${name}"`,
+      `must return names and hashes of files, got "${name}"`,
     );
   });
 });

@@ -1,6 +1,6 @@
+import { mean, standardDeviation } from '../columns/index.ts';
 import { goldScore, makeSplitPost } from '../embedded/world/index.ts';
 import type { PolicyModel } from '../models/index.ts';
-import { mean, standardDeviation } from '../ppo-trainer/text-measures.ts';
 
 /** A summary and its gold score. */
 export interface GoldSample {

@@ -15,8 +15,8 @@ const indicesOf = (batch: Experience) => batch.sequences.map(({ promptIdx }) => 
 const sorted = (values: readonly number[]) => [...values].sort((a, b) => a - b);
 const ones = (length: number) => Array.from({ length }, () => 1);
 
-/** The batches of one pass, whose sizes come one after another. */
-function drawPass(buffer: ExperienceBuffer, sizes: readonly number[]): number[][] {
+/** The batches of one pass; `sizes` are used in turn. */
+function samplePass(buffer: ExperienceBuffer, sizes: readonly number[]): number[][] {
   const batches: number[][] = [];
   for (let k = 0; batches.flat().length < buffer.size; k++) {
     batches.push(indicesOf(buffer.sampleBatch(sizes[k % sizes.length]!)));
@@ -26,25 +26,25 @@ function drawPass(buffer: ExperienceBuffer, sizes: readonly number[]): number[][
 
 describe('sampleBatch()', () => {
   test.each(['shuffled', 'sequential', 'by-length'] as const)(
-    'sampleBatch() %s takes every sequence once in each pass, whatever the sizes of batches',
+    '%s returns every sequence once per pass for any batch sizes',
     (strategy) => {
       const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 4 });
       const lengths = fc.array(fc.nat(5), { minLength: 1, maxLength: 12 });
       fc.assert(
-        fc.property(lengths, sizes, (of, cuts) => {
-          const buffer = bufferOf(of, { strategy });
+        fc.property(lengths, sizes, (of, batchSizes) => {
+          const buffer = bufferOf(of, { sampling: strategy });
           for (let pass = 0; pass < 3; pass++) {
-            expect(sorted(drawPass(buffer, cuts).flat())).toEqual(of.map((_, i) => i));
+            expect(sorted(samplePass(buffer, batchSizes).flat())).toEqual(of.map((_, i) => i));
           }
         }),
       );
     },
   );
 
-  test('sampleBatch() shuffles each pass anew, and alike for equal seeds', () => {
+  test('shuffles every pass differently, and reproducibly by seed', () => {
     const orders = (seed: number) => {
       const buffer = bufferOf(ones(20), { seed });
-      return [drawPass(buffer, [6]).flat(), drawPass(buffer, [6]).flat()];
+      return [samplePass(buffer, [6]).flat(), samplePass(buffer, [6]).flat()];
     };
     const [first, second] = orders(5);
     expect(first).not.toEqual(second);
@@ -53,17 +53,17 @@ describe('sampleBatch()', () => {
     expect(orders(6)[0]).not.toEqual(first);
   });
 
-  test('sampleBatch() sequential gives the hand-worked batches', () => {
-    const buffer = bufferOf(ones(5), { strategy: 'sequential' });
+  test('sequential returns sequences in order', () => {
+    const buffer = bufferOf(ones(5), { sampling: 'sequential' });
     const batches = [1, 2, 3, 4].map(() => indicesOf(buffer.sampleBatch(2)));
     expect(batches).toEqual([[0, 1], [2, 3], [4], [0, 1]]);
   });
 
-  test('sampleBatch() by-length puts neighbours in length together and shuffles the batches', () => {
+  test('by-length batches similar lengths and shuffles the batches', () => {
     const lengths = [9, 1, 8, 2, 7, 3, 6, 4, 5];
     const neighbours = [[1, 2], [3, 4], [5, 6], [7, 8], [9]];
     const orders = [0, 1, 2, 3].map((seed) =>
-      drawPass(bufferOf(lengths, { strategy: 'by-length', seed }), [2]).map((batch) =>
+      samplePass(bufferOf(lengths, { sampling: 'by-length', seed }), [2]).map((batch) =>
         batch.map((i) => lengths[i]!),
       ),
     );
@@ -73,8 +73,8 @@ describe('sampleBatch()', () => {
     expect(new Set(orders.map((batches) => JSON.stringify(batches))).size).toBeGreaterThan(1);
   });
 
-  test('sampleBatch() by-length counts prompts, which attention sees too', () => {
-    const buffer = new ExperienceBuffer({ strategy: 'by-length' });
+  test('by-length counts prompts, which attention sees too', () => {
+    const buffer = new ExperienceBuffer({ sampling: 'by-length' });
     const shapes = [
       { prompt: 9, tokens: 1 },
       { prompt: 1, tokens: 2 },
@@ -82,29 +82,30 @@ describe('sampleBatch()', () => {
       { prompt: 2, tokens: 2 },
     ];
     buffer.store(numberedExperience(shapes));
-    expect(drawPass(buffer, [2]).map(sorted)).toContainEqual([1, 3]);
+    expect(samplePass(buffer, [2]).map(sorted)).toContainEqual([1, 3]);
   });
 
-  test('sampleBatch() uniform draws each sequence anew: as often, and some twice in a batch', () => {
-    const buffer = bufferOf(ones(4), { strategy: 'uniform' });
+  test('uniform samples with replacement and equal probability', () => {
+    const buffer = bufferOf(ones(4), { sampling: 'uniform' });
     const counts = [0, 0, 0, 0];
-    for (let draw = 0; draw < 100; draw++) {
+    for (let i = 0; i < 100; i++) {
       const batch = indicesOf(buffer.sampleBatch(40));
       expect(batch.length).toBe(40);
-      for (const i of batch) counts[i]!++;
+      for (const index of batch) counts[index]!++;
     }
-    // 4000 draws of probability ¼ have a deviation of 27.
+    // 4000 samples of probability ¼ have a standard deviation of 27.
     for (const count of counts) expect(Math.abs(count - 1000)).toBeLessThan(110);
   });
 
-  test('sampleBatch() starts a new pass after a store', () => {
-    const buffer = bufferOf(ones(3), { strategy: 'sequential' });
+  test('starts a new pass after a store', () => {
+    const buffer = bufferOf(ones(3), { sampling: 'sequential' });
     buffer.sampleBatch(2);
     buffer.store(numberedExperience([{ prompt: 1, tokens: 1 }], { first: 500 }));
-    expect(indicesOf(buffer.sampleBatch(4))).toEqual([0, 1, 2, 0]);
+    // The earlier prompts are numbered after the new one.
+    expect(indicesOf(buffer.sampleBatch(4))).toEqual([1, 2, 3, 0]);
   });
 
-  test('sampleBatch() refuses an empty buffer and a size below 1', () => {
+  test('rejects an empty buffer and a size below 1', () => {
     expect(() => new ExperienceBuffer().sampleBatch(1)).toThrow(
       'Cannot sample a batch: the buffer must hold at least one sequence, got none; store an experience first',
     );

@@ -1,9 +1,8 @@
-export type { Experience } from './experience.ts';
+export { concatExperiences, type Experience, selectSequences } from './experience.ts';
 export {
+  type BufferConfig,
   ExperienceBuffer,
   type ExperienceBufferOptions,
   type MiniBatchOptions,
   type SamplingStrategy,
 } from './experience-buffer.ts';
-export type { PassStrategy } from './sampling-pass.ts';
-export { concatExperiences, selectSequences } from './select-sequences.ts';

@@ -1,41 +1,43 @@
-import type { Decoder, PromptRunner } from './decoder.ts';
+import { passOfRows } from '../models/decoder/forward.ts';
+import type { Decoder } from './decoder.ts';
+import type { PromptPasses } from './generation-options.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { Sampler } from './sampler/sampler.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
 import type { Sequence, TokenEvent } from './sequence.ts';
 
-/** Prompts that run together in one prefill hold at most this many tokens. */
+/** Maximum number of prompt tokens in one prefill. */
 const PREFILL_TOKENS = 1024;
 
-interface BatchParts {
+interface BatchOptions {
   readonly slots: number;
   readonly sampler: Sampler;
   readonly cache: KvCache;
-  /** Whether the sampler wants to know the tokens so far. */
+  /** Whether the sampler needs the tokens so far. */
   readonly penalised: boolean;
-  /** Runs the prompts in place of the base's own pass. */
-  readonly runPrompts?: PromptRunner | undefined;
+  /** Keeps the passes over prompts, if given. */
+  readonly promptPasses?: PromptPasses | undefined;
 }
 
-/** The texts being generated: the i-th one has slot i of the cache. */
+/** The texts being generated; text i uses slot i of the cache. */
 export class Batch {
   private readonly decoder: Decoder;
   private readonly slots: number;
   private readonly sampler: Sampler;
   private readonly cache: KvCache;
   private readonly penalised: boolean;
-  private readonly runPrompts: PromptRunner | undefined;
+  private readonly promptPasses: PromptPasses | undefined;
   private readonly active: Sequence[] = [];
-  /** Logits after prompts of which more samples wait. */
+  /** Logits after prompts that have more waiting samples. */
   private readonly firstLogits = new Map<number, Float32Array<ArrayBuffer>>();
 
-  constructor(decoder: Decoder, parts: BatchParts) {
+  constructor(decoder: Decoder, options: BatchOptions) {
     this.decoder = decoder;
-    this.slots = parts.slots;
-    this.sampler = parts.sampler;
-    this.cache = parts.cache;
-    this.penalised = parts.penalised;
-    this.runPrompts = parts.runPrompts;
+    this.slots = options.slots;
+    this.sampler = options.sampler;
+    this.cache = options.cache;
+    this.penalised = options.penalised;
+    this.promptPasses = options.promptPasses;
   }
 
   get size(): number {
@@ -47,8 +49,8 @@ export class Batch {
   }
 
   /**
-   * Gives waiting sequences the free places and draws their first tokens. A prompt is run once for
-   * the samples that come in together, and not at all while another sample of it is here.
+   * Moves waiting sequences into free slots and samples their first tokens. A prompt runs once for the
+   * samples admitted together, and not at all while another of its samples is in the batch.
    */
   async admit(waiting: Sequence[]): Promise<TokenEvent[]> {
     const first = this.active.length;
@@ -66,7 +68,7 @@ export class Batch {
       const source = sources.get(prompt)!;
       if (source !== first + i) this.cache.copy(source, first + i);
       this.cache.setLength(first + i, promptTokens.length);
-      return this.draw(sequence, this.firstLogits.get(prompt)!);
+      return this.sampleToken(sequence, this.firstLogits.get(prompt)!);
     });
     for (const prompt of this.firstLogits.keys()) {
       if (waiting[0]?.parts.prompt !== prompt) this.firstLogits.delete(prompt);
@@ -74,7 +76,7 @@ export class Batch {
     return events;
   }
 
-  /** Slots that hold a prompt whose logits are known. */
+  /** Slots of prompts whose logits are known. */
   private promptSlots(): Map<number, number> {
     const slots = this.active.map(({ parts }, slot) => [parts.prompt, slot] as const);
     return new Map(slots.filter(([prompt]) => this.firstLogits.has(prompt)));
@@ -85,20 +87,24 @@ export class Batch {
     slots: ReadonlyMap<number, number>,
   ): Promise<void> {
     if (leaders.length === 0) return;
-    const { data, shape } = await this.decoder.prefill(
+    const { logits, pass } = await this.decoder.prefill(
       leaders.map(({ parts }) => parts.promptTokens),
       {
         slots: leaders.map(({ parts }) => slots.get(parts.prompt)!),
         cache: this.cache,
-        runPrompts: this.runPrompts,
+        save: this.promptPasses?.save,
       },
     );
+    const { data, shape } = logits;
     for (const [row, { parts }] of leaders.entries()) {
+      const rows = pass.batch.rows[row]!;
+      const span = { start: rows[0]!, end: rows.at(-1)! + 1 };
+      this.promptPasses?.passes.set(parts.prompt, passOfRows(pass, span));
       this.firstLogits.set(parts.prompt, rowOf(data, { row, width: shape[1]! }));
     }
   }
 
-  /** Draws the next token of every sequence. */
+  /** Samples the next token of every sequence. */
   async step(): Promise<TokenEvent[]> {
     const tokens = Int32Array.from(this.active, ({ lastToken }) => lastToken);
     const { logits, sumsOf } = await this.decoder.step(
@@ -108,11 +114,11 @@ export class Batch {
     );
     const { data, shape } = logits;
     return this.active.map((sequence, row) =>
-      this.draw(sequence, rowOf(data, { row, width: shape[1]! }), sumsOf(row)),
+      this.sampleToken(sequence, rowOf(data, { row, width: shape[1]! }), sumsOf(row)),
     );
   }
 
-  /** Takes finished sequences out; the last ones move into their places. */
+  /** Removes finished sequences and fills their slots with the last ones. */
   removeFinished(): void {
     for (let slot = this.active.length - 1; slot >= 0; slot--) {
       const sequence = this.active[slot]!;
@@ -125,7 +131,7 @@ export class Batch {
     }
   }
 
-  private draw(
+  private sampleToken(
     sequence: Sequence,
     logits: Float32Array<ArrayBuffer>,
     sums?: RowSums | undefined,
@@ -137,7 +143,7 @@ export class Batch {
   }
 }
 
-/** Takes as many sequences as fit into the free slots and one prefill, at least one. */
+/** Removes as many waiting sequences as fit into the free slots and one prefill, at least one. */
 function takeFitting(waiting: Sequence[], free: number): Sequence[] {
   let tokens = 0;
   let count = 0;

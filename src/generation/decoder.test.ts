@@ -16,6 +16,7 @@ import {
 import { countSessions } from '../engine/runtime/index.ts';
 import { createModel } from '../models/decoder/create-model.ts';
 import { readArchitecture } from '../models/decoder/families/index.ts';
+import { largestByte } from './decode-weights.ts';
 import { Decoder } from './decoder.ts';
 import { KvCache } from './kv-cache.ts';
 import { Sampler } from './sampler/sampler.ts';
@@ -35,7 +36,7 @@ describe('sums of a large vocabulary', () => {
   afterAll(() => base.dispose());
 
   test.each([1, 0.02, Number.MIN_VALUE])(
-    'draw what logits draw at temperature %d',
+    'select the same tokens as logits at temperature %d',
     async (temperature) => {
       const { decoder, cache } = await makeDecoder(base, { slots: 3 });
       await decoder.prefill([[1, 2], [3], [4, 5, 6]], { slots: [0, 1, 2], cache });
@@ -54,7 +55,7 @@ describe('sums of a large vocabulary', () => {
     },
   );
 
-  test('are not made of a small one', async () => {
+  test('are missing for a small vocabulary', async () => {
     const small = createModel(readArchitecture({ ...base.architecture.config, vocab_size: 50 }));
     const { decoder, cache } = await makeDecoder(small, { slots: 1 });
     await decoder.prefill([[1, 2]], { slots: [0], cache });
@@ -68,7 +69,7 @@ describe('sums of a large vocabulary', () => {
 describe('Decoder', () => {
   const model = useModel(fixtureFolder('llama-gqa'));
 
-  test('goes on past 64 and 128 tokens', async () => {
+  test('continues past 64 and 128 tokens', async () => {
     const ids = drawIds(model.base, 140, 1);
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base);
@@ -84,7 +85,8 @@ describe('Decoder', () => {
       drawIds(model.base, 6, 4),
     ];
     const run = await makeDecoder(model.base, { slots: 3 });
-    const rows = rowsOf(await run.decoder.prefill(prompts, { slots: [2, 0, 1], cache: run.cache }));
+    const { logits } = await run.decoder.prefill(prompts, { slots: [2, 0, 1], cache: run.cache });
+    const rows = rowsOf(logits);
     expect([...run.cache.lengths]).toEqual([4, 6, 9]);
     const wholes = await forward(
       model.base,
@@ -101,7 +103,7 @@ describe('Decoder', () => {
     }
   });
 
-  describe('whatever enters and leaves the batch', () => {
+  describe('with texts that enter and leave the batch', () => {
     const SLOTS = 3;
     interface Batch {
       readonly decoder: Decoder;
@@ -123,7 +125,7 @@ describe('Decoder', () => {
       (place): Event =>
         async ({ cache, texts }) => {
           if (place >= texts.length) return;
-          // The last text moves to the place that became free.
+          // The last text moves to the free slot.
           cache.copy(texts.length - 1, place);
           texts[place] = texts.at(-1) ?? [];
           texts.pop();
@@ -139,7 +141,7 @@ describe('Decoder', () => {
       expect(relativeDifference(rows, last)).toBeLessThan(1e-5);
     };
 
-    test('a text has the logits of its whole', async () => {
+    test('a text has the logits of a whole forward pass', async () => {
       const event = fc.oneof(
         { weight: 2, arbitrary: enters },
         { weight: 1, arbitrary: leaves },
@@ -166,7 +168,8 @@ describe('Decoder', () => {
   });
 });
 
-// Measured: 4.1, 5.0, 2.8 and 2.2 % of the standard deviation.
+// Measured with 8-bit weights: 4.1, 5.0, 2.8 and 2.2 % of the standard deviation. Processors without
+// 8-bit dot products use 7 bits, which doubles the rounding steps.
 describe.each([
   ['llama-gqa', 0.06],
   ['qwen2-untied', 0.06],
@@ -175,15 +178,15 @@ describe.each([
 ])('int8 of %s', (name, bound) => {
   const model = useModel(fixtureFolder(name));
 
-  test('has logits near those of f32', async () => {
+  test('has logits close to those of f32', async () => {
     const ids = drawIds(model.base, 70, 5);
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base, { precision: 'int8' });
     await run.decoder.prefill([ids.slice(0, 6)], { slots: [0], cache: run.cache });
     const [stepped = []] = await decodeGiven(run, [ids.slice(6)]);
     const error = rootMeanSquare(stepped, whole.slice(6)) / standardDeviation(whole.slice(6));
-    expect(error).toBeLessThan(bound);
-    // It does round.
+    expect(error).toBeLessThan((bound * 127) / (await largestByte()));
+    // Quantization has an effect.
     expect(error).toBeGreaterThan(bound / 10);
   });
 });

@@ -1,38 +1,37 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import type { SaveList } from '../engine/graph/index.ts';
 import { type CompiledGraph, compile, type Tensor, tensor } from '../engine/runtime/index.ts';
-import type { BaseModel, LayerRun } from '../models/decoder/base-model.ts';
+import type { BaseModel } from '../models/decoder/base-model.ts';
 import { rotationFeeds } from '../models/decoder/batch-plan.ts';
 import { decodeGraph, SUM_BLOCK } from '../models/decoder/decode-graph.ts';
+import { forward, type Pass } from '../models/decoder/forward.ts';
 import { PackedBatch } from '../models/decoder/packed-batch.ts';
-import { takeRows } from '../models/decoder/take-rows.ts';
+import { takeRows } from '../models/decoder/rows.ts';
 import { type RolloutPrecision, weightSource } from './decode-weights.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
 
-/** Runs prompts through all layers and gives y, k and v of each. */
-export type PromptRunner = (batch: PackedBatch) => AsyncIterable<LayerRun>;
-
 export interface PrefillOptions {
-  /** Where each prompt's keys and values go. */
+  /** Destination of each prompt's keys and values. */
   readonly slots: readonly number[];
   readonly cache: KvCache;
-  /** Runs the prompts in place of the base's own pass. */
-  readonly runPrompts?: PromptRunner | undefined;
+  /** What the pass saves for training. */
+  readonly save?: SaveList | undefined;
 }
 
 /** Logits of new tokens, [count, V]. */
 export interface DecodedRows {
   readonly logits: Tensor<'float32'>;
-  /** What a row's weights e^((l − max)/T) add up to, block by block; of large vocabularies alone. */
+  /** Sums of a row's weights e^((l − max)/T) per block; only for large vocabularies. */
   sumsOf(row: number): RowSums | undefined;
 }
 
-/** From so many logits on, the graph sums up their weights: sooner than a loop on the host. */
+/** Vocabularies of at least this size are summed in the graph, which is faster than a loop here. */
 const LARGE_VOCABULARY = 2 ** 14;
-/** Not 0 as a float32. */
-const COLDEST = 1e-30;
+/** Smallest temperature; not 0 as a float32. */
+const MIN_TEMPERATURE = 1e-30;
 
-/** Runs prompts and single tokens of a batch against a cache; gives logits. */
+/** Runs prompts and single tokens of a batch against a cache; returns logits. */
 export class Decoder {
   private readonly base: BaseModel;
   private readonly adapter: LoraAdapter | undefined;
@@ -60,26 +59,25 @@ export class Decoder {
     return new Decoder(base, { adapter, decode: await compile(graph) });
   }
 
-  /** Runs whole prompts, puts their keys and values into the given slots, returns the last tokens' logits. */
+  /** Runs whole prompts and writes their keys and values into the given slots. Returns the logits of
+   *  the last tokens, and the pass. */
   async prefill(
     prompts: readonly ArrayLike<number>[],
-    { slots, cache, runPrompts }: PrefillOptions,
-  ): Promise<Tensor<'float32'>> {
+    { slots, cache, save }: PrefillOptions,
+  ): Promise<{ readonly logits: Tensor<'float32'>; readonly pass: Pass }> {
     const batch = new PackedBatch(prompts);
-    // With room for the token that follows, since making more copies the cache.
+    // Room for the next token too, because growing the cache copies it.
     cache.reserve(Math.max(...batch.lengths) + 1);
-    let hidden = this.base.embed(batch);
-    const layers =
-      runPrompts?.(batch) ?? this.base.runLayers(batch, { adapter: this.adapter, cache: true });
-    for await (const { index, outputs } of layers) {
-      hidden = outputs.y as Tensor<'float32'>;
-      this.store(batch, { layer: index, k: outputs.k!, v: outputs.v!, slots, cache });
-    }
+    const { base, adapter } = this;
+    const pass = await forward({ base, adapter }, batch, {
+      save,
+      onKeysAndValues: (layer, { k, v }) => this.store(batch, { layer, k, v, slots, cache }),
+    });
     for (const [i, slot] of slots.entries()) cache.setLength(slot, batch.lengths[i]!);
-    return this.base.logits(takeRows(hidden, batch.lastRows()));
+    return { logits: await base.logits(takeRows(pass.hidden, batch.lastRows())), pass };
   }
 
-  /** One new token for each of the first slots of the cache; sums are at this temperature. */
+  /** Runs one new token for each of the first slots of the cache; sums are at this temperature. */
   async step(tokens: Int32Array, cache: KvCache, temperature = 1): Promise<DecodedRows> {
     const count = tokens.length;
     const positions = cache.lengths.slice(0, count);
@@ -87,7 +85,7 @@ export class Decoder {
     const { config } = this.base.architecture;
     const x = this.base.embed({ tokens, positions });
     const feeds = {
-      ...{ x, temperature: tensor(Float32Array.of(Math.max(temperature, COLDEST)), []) },
+      ...{ x, temperature: tensor(Float32Array.of(Math.max(temperature, MIN_TEMPERATURE)), []) },
       ...rotationFeeds(config, positions),
       ...cache.feeds(count),
     };

@@ -1,53 +1,64 @@
+import type { SaveList } from '../engine/graph/index.ts';
 import type { StreamKey } from '../engine/random/index.ts';
-import type { PromptRunner } from './decoder.ts';
-import type { SamplingOptions } from './sampler/sampling-options.ts';
+import type { RowPass } from '../models/decoder/forward.ts';
+import type { SamplingOptions } from './sampler/sampler.ts';
+import type { GeneratedText } from './sequence.ts';
 
-/** How texts are generated, under Hugging Face's names. */
+/** Options of text generation, under Hugging Face's names. */
 export interface GenerationOptions extends SamplingOptions {
   /** 50 by default. */
   readonly maxNewTokens?: number;
-  /** Samples for each prompt, which share its prefill; 1 by default. */
+  /** Samples per prompt, which share its prefill; 1 by default. */
   readonly numReturnSequences?: number;
-  /** Tokens that end a text and belong to it; the tokenizer's by default. */
+  /** Tokens that end a text and are part of it; the tokenizer's by default. */
   readonly stopTokenIds?: readonly number[];
-  /** Texts that end a text and are cut off it. */
+  /** Strings that end a text and are removed from it. */
   readonly stopStrings?: readonly string[];
-  /** The same seed gives the same text, whatever the batch; 0 by default. */
+  /** The same seed generates the same text in any batch; 0 by default. */
   readonly seed?: number;
-  /** Stands before prompt and sample in the key of a random stream, such as the training step. */
+  /** Prefix of the random streams' keys, before prompt and sample, such as the training step. */
   readonly streamKey?: readonly StreamKey[];
-  /** Gives each token its entropy and so many of the likeliest tokens, both of the unfiltered policy
-   *  at the temperature; left out, neither. */
+  /** Records each token's entropy and this many of the most probable tokens, both of the unfiltered
+   *  policy at the temperature; neither by default. */
   readonly topLogprobs?: number;
-  /** How many texts get them, the first in the order of prompts and samples; all by default. */
+  /** Number of texts to record them for, in the order of prompts and samples; all by default. */
   readonly topLogprobsTexts?: number;
-  /** Runs the prompts in place of the model's own pass, such as one that keeps what it computes. */
-  readonly runPrompts?: PromptRunner | undefined;
-  readonly signal?: AbortSignal;
+  /** Number of the first prompt in random streams and results; 0 by default. */
+  readonly firstPrompt?: number;
+  /** Keeps the passes over the prompts, for an update that reuses them. */
+  readonly promptPasses?: PromptPasses | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called for each finished text. */
+  readonly onText?: ((text: GeneratedText) => void) | undefined;
 }
 
-/** Refuses options that make no sense; fills in the defaults. */
+/** Passes over prompts, by the number of the prompt. */
+export interface PromptPasses {
+  /** What each pass saves for training. */
+  readonly save: SaveList;
+  readonly passes: Map<number, RowPass>;
+}
+
+/** Validates options and fills in the defaults. */
 export function resolveGenerationOptions(options: GenerationOptions) {
   const { maxNewTokens = 50, numReturnSequences = 1, stopStrings = [] } = options;
   expectCount(maxNewTokens, 'maxNewTokens');
   expectCount(numReturnSequences, 'numReturnSequences');
   const { topLogprobs, topLogprobsTexts = Infinity } = options;
-  expectCount(topLogprobs ?? 0, 'topLogprobs', { least: 0 });
+  expectCount(topLogprobs ?? 0, 'topLogprobs', { min: 0 });
   if (topLogprobsTexts !== Infinity) {
-    expectCount(topLogprobsTexts, 'topLogprobsTexts', { least: 0 });
+    expectCount(topLogprobsTexts, 'topLogprobsTexts', { min: 0 });
   }
   if (stopStrings.includes('')) {
-    throw new RangeError('Cannot generate: stopStrings must not be empty texts, got ""');
+    throw new RangeError('Cannot generate: stopStrings must not be empty, got ""');
   }
   const { seed = 0, streamKey = [] } = options;
   const counts = { maxNewTokens, numReturnSequences, topLogprobsTexts };
   return { ...options, ...counts, stopStrings, seed, streamKey };
 }
 
-function expectCount(value: number, name: string, { least = 1 } = {}): void {
-  if (!Number.isSafeInteger(value) || value < least) {
-    throw new RangeError(
-      `Cannot generate: ${name} must be a whole number ≥ ${least}, got ${value}`,
-    );
+function expectCount(value: number, name: string, { min = 1 } = {}): void {
+  if (!Number.isSafeInteger(value) || value < min) {
+    throw new RangeError(`Cannot generate: ${name} must be a whole number ≥ ${min}, got ${value}`);
   }
 }

@@ -3,6 +3,7 @@ import { tinyModel, tinyTokenizer } from '../../test/helpers/generation-tiny-mod
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { SFTModel } from '../models/sft-model.ts';
 import { Decoder } from './decoder.ts';
+import type { GenerationOptions } from './generation-options.ts';
 import { Generator, type GeneratorOptions } from './generator.ts';
 
 const base = tinyModel();
@@ -12,7 +13,7 @@ const sampling = { maxNewTokens: 24, seed: 5 };
 
 afterAll(() => base.dispose());
 
-/** Generates with a generator of its own. */
+/** Generates with a new generator. */
 async function generate(
   options: Partial<GeneratorOptions> = {},
   ...[texts, generation]: Partial<Parameters<Generator['generate']>>
@@ -26,7 +27,7 @@ async function generate(
 }
 
 describe('generate()', () => {
-  test('gives the same texts whatever the batch size', async () => {
+  test('generates the same texts for any batch size', async () => {
     const together = await generate({ batchSize: 6 });
     for (const batchSize of [1, 2, 3]) {
       const texts = await generate({ batchSize });
@@ -37,14 +38,14 @@ describe('generate()', () => {
     expect(new Set(together.map(({ text }) => text)).size).toBe(prompts.length);
   });
 
-  test('keeps the order of prompts and samples', async () => {
+  test('returns texts in the order of prompts and samples', async () => {
     const texts = await generate({ batchSize: 4 }, prompts.slice(0, 3), { numReturnSequences: 2 });
     expect(texts.map(({ prompt, sample }) => [prompt, sample])).toEqual(
       [0, 0, 1, 1, 2, 2].map((prompt, i) => [prompt, i % 2]),
     );
   });
 
-  test('samples of one prompt differ, and each equals what it is in a batch of one', async () => {
+  test('samples of one prompt differ, and equal those in a batch of one', async () => {
     const options = { numReturnSequences: 5 };
     const together = await generate({ batchSize: 3 }, ['a b'], options);
     const alone = await generate({ batchSize: 1 }, ['a b'], options);
@@ -52,7 +53,7 @@ describe('generate()', () => {
     expect(new Set(together.map(({ text }) => text)).size).toBe(5);
   });
 
-  test('a prompt is not run again while one of its samples is being generated', async () => {
+  test('does not run a prompt again while one of its samples is being generated', async () => {
     const prefill = vi.spyOn(Decoder.prototype, 'prefill');
     const stopTokenIds = [...tokenizer.encode('c d e f g h i j k l')];
     const options = { numReturnSequences: 12, stopTokenIds };
@@ -64,7 +65,7 @@ describe('generate()', () => {
     expect(together.map(({ text }) => text)).toEqual(alone.map(({ text }) => text));
   });
 
-  test('another seed or stream key gives other texts', async () => {
+  test('another seed or stream key generates other texts', async () => {
     const texts = async (generation: object) =>
       (await generate({}, ['a b'], generation)).map(({ text }) => text);
     const first = await texts({});
@@ -73,7 +74,7 @@ describe('generate()', () => {
     expect(await texts({ streamKey: ['step', 1] })).not.toEqual(first);
   });
 
-  test('its logprobs are those of a whole forward pass at the temperature', async () => {
+  test('logprobs equal those of a whole forward pass at the temperature', async () => {
     const adapter = LoraAdapter.create({ r: 4, lora_alpha: 8 }, base.modules(), 1);
     for (const [name, { data }] of adapter.weights) if (name.includes('lora_B')) data.fill(0.05);
     const texts = await generate({ adapter }, prompts, { temperature: 0.7 });
@@ -89,7 +90,7 @@ describe('generate()', () => {
     }
   });
 
-  test('filters change the sampling logprob, not the policy’s', async () => {
+  test("filters change the sampling logprob, not the policy's", async () => {
     const [plain] = await generate({}, ['a b']);
     expect(plain!.samplingLogprobs).toEqual(plain!.logprobs);
     const [filtered] = await generate({}, ['a b'], { topK: 2 });
@@ -98,7 +99,7 @@ describe('generate()', () => {
     }
   });
 
-  test('ends at a stop token, which belongs to the text’s tokens but not to its text', async () => {
+  test('ends at a stop token, which is one of the tokens but not in the text', async () => {
     const stopTokenIds = [...tokenizer.encode('c d e f g h i j k l')];
     const texts = await generate({}, prompts, { stopTokenIds, maxNewTokens: 90 });
     for (const { tokens, text, finishReason, promptTokens } of texts) {
@@ -111,13 +112,13 @@ describe('generate()', () => {
     }
   });
 
-  test('ends at a stop string and cuts it off', async () => {
+  test('ends at a stop string and removes it', async () => {
     const [whole] = await generate({}, ['a b'], { maxNewTokens: 40 });
     const stop = whole!.text.slice(9, 12);
-    const [cut] = await generate({}, ['a b'], { maxNewTokens: 40, stopStrings: [stop] });
-    expect(cut!.text).toBe(whole!.text.slice(0, whole!.text.indexOf(stop)));
-    expect(cut!.finishReason).toBe('stop');
-    expect(cut!.tokens.length).toBeLessThan(whole!.tokens.length);
+    const [stopped] = await generate({}, ['a b'], { maxNewTokens: 40, stopStrings: [stop] });
+    expect(stopped!.text).toBe(whole!.text.slice(0, whole!.text.indexOf(stop)));
+    expect(stopped!.finishReason).toBe('stop');
+    expect(stopped!.tokens.length).toBeLessThan(whole!.tokens.length);
   });
 
   test('ends at the end of the context', async () => {
@@ -127,7 +128,7 @@ describe('generate()', () => {
     expect(text!.promptTokens.length + text!.tokens.length).toBe(context);
   });
 
-  test('a change of the adapter shows in the next call', async () => {
+  test('a change of the adapter affects the next call', async () => {
     const adapter = LoraAdapter.create({ r: 4, lora_alpha: 8 }, base.modules(), 1);
     const generator = new Generator({ base, tokenizer, adapter });
     const text = async () => (await generator.generate(['a b'], sampling))[0]!.text;
@@ -138,7 +139,7 @@ describe('generate()', () => {
     await generator.dispose();
   });
 
-  test('at temperature 0 takes the likeliest token at every step', async () => {
+  test('at temperature 0 selects the most probable token at every step', async () => {
     const [text] = await generate({}, ['a b'], { temperature: 0 });
     const ids = [...text!.promptTokens, ...text!.tokens];
     const { logits } = await new SFTModel({ base }).forward([ids]);
@@ -152,7 +153,7 @@ describe('generate()', () => {
     }
   });
 
-  test('a repetition penalty makes tokens repeat less', async () => {
+  test('a repetition penalty reduces repeated tokens', async () => {
     const repeats = async (repetitionPenalty: number) => {
       const texts = await generate({}, prompts, { repetitionPenalty, maxNewTokens: 30 });
       return texts.reduce((sum, { tokens }) => sum + tokens.length - new Set(tokens).size, 0);
@@ -162,7 +163,7 @@ describe('generate()', () => {
 });
 
 describe('stream()', () => {
-  test('gives the tokens and pieces of the texts as they come', async () => {
+  test('yields the tokens and pieces of the texts', async () => {
     const generator = new Generator({ base, tokenizer, batchSize: 2 });
     const texts = await generator.generate(prompts, sampling);
     const streamed = prompts.map(() => ({ tokens: [] as number[], text: '' }));
@@ -189,17 +190,17 @@ describe('stream()', () => {
   });
 });
 
-describe('refuses', () => {
-  test('an empty prompt', async () => {
+describe('validation', () => {
+  test('rejects an empty prompt', async () => {
     await expect(generate({}, ['a', ''])).rejects.toThrow(
-      'Cannot generate: prompt 1 must hold at least one token, got none',
+      'Cannot generate: prompt 1 must have at least one token, got none',
     );
   });
 
-  test('a prompt longer than the context', async () => {
+  test('rejects a prompt longer than the context', async () => {
     const context = base.architecture.config.max_position_embeddings;
     await expect(generate({}, [new Int32Array(context)])).rejects.toThrow(
-      `Cannot generate: prompt 0 must be shorter than the model's context of ${context} tokens, got ${context}; cut it or choose a model with a longer context`,
+      `Cannot generate: prompt 0 must be shorter than the model's context of ${context} tokens, got ${context}; shorten it or choose a model with a longer context`,
     );
   });
 
@@ -209,8 +210,62 @@ describe('refuses', () => {
       { numReturnSequences: 1.5 },
       'Cannot generate: numReturnSequences must be a whole number ≥ 1, got 1.5',
     ],
-    [{ stopStrings: [''] }, 'Cannot generate: stopStrings must not be empty texts, got ""'],
-  ])('%o', async (options, message) => {
+    [{ stopStrings: [''] }, 'Cannot generate: stopStrings must not be empty, got ""'],
+  ])('rejects %o', async (options, message) => {
     await expect(generate({}, ['a'], options)).rejects.toThrow(message);
   });
+});
+
+const generateTop = (options: GenerationOptions) =>
+  generate({ batchSize: 3 }, ['a', 'b c d', 'c a'], {
+    ...{ maxNewTokens: 12, numReturnSequences: 2, temperature: 0.7 },
+    ...options,
+  });
+
+describe('generate() with topLogprobs', () => {
+  test('generates the same texts, with the entropies of a whole forward pass', async () => {
+    const [texts, plain] = [await generateTop({ topLogprobs: 3 }), await generateTop({})];
+    const { entropies } = await new SFTModel({ base }).logprobs(
+      texts.map(({ promptTokens }) => promptTokens),
+      texts.map(({ tokens }) => tokens),
+      { temperature: 0.7 },
+    );
+    texts.forEach(({ entropies: own, alternatives, ...text }, i) => {
+      expect(text).toEqual(plain[i]);
+      expect(alternatives).toHaveLength(text.tokens.length);
+      own!.forEach((entropy, t) => {
+        expect(Math.abs(entropy - entropies[i]![t]!)).toBeLessThan(1e-4);
+      });
+    });
+  });
+
+  test('returns logprobs consistent with those of the tokens, largest first', async () => {
+    for (const { tokens, logprobs, alternatives } of await generateTop({ topLogprobs: 4 })) {
+      for (const [t, { ids, logprobs: likely }] of alternatives!.entries()) {
+        expect(ids).toHaveLength(4);
+        expect([...likely]).toEqual([...likely].sort((a, b) => b - a));
+        expect(likely[0]).toBeLessThanOrEqual(0);
+        const index = ids.indexOf(tokens[t]!);
+        if (index >= 0) expect(likely[index]).toBe(logprobs[t]);
+        else expect(logprobs[t]).toBeLessThanOrEqual(likely[3]!);
+      }
+    }
+  });
+
+  test('records them for only the first texts with topLogprobsTexts', async () => {
+    const texts = await generateTop({ topLogprobs: 1, topLogprobsTexts: 3 });
+    expect(texts.map(({ entropies }) => entropies !== undefined)).toEqual(
+      [0, 1, 2, 3, 4, 5].map((i) => i < 3),
+    );
+  });
+
+  test.each([{ topLogprobs: -1 }, { topLogprobs: 0.5 }, { topLogprobsTexts: -1 }])(
+    'rejects %o',
+    async (options) => {
+      const [[name, value]] = Object.entries(options) as [[string, number]];
+      await expect(generateTop(options)).rejects.toThrow(
+        `Cannot generate: ${name} must be a whole number ≥ 0, got ${value}`,
+      );
+    },
+  );
 });

@@ -3,11 +3,10 @@ import { StreamingDecoder, type Tokenizer } from '../base-setup/tokenizer/index.
 import { randomStream } from '../engine/random/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
 import { Batch } from './batch.ts';
-import { chooseSlots } from './choose-slots.ts';
 import type { RolloutPrecision } from './decode-weights.ts';
 import { Decoder } from './decoder.ts';
 import { type GenerationOptions, resolveGenerationOptions } from './generation-options.ts';
-import { KvCache } from './kv-cache.ts';
+import { chooseSlots, KvCache } from './kv-cache.ts';
 import { Sampler } from './sampler/sampler.ts';
 import { type GeneratedText, Sequence, type TokenEvent } from './sequence.ts';
 
@@ -17,16 +16,16 @@ export interface GeneratorOptions {
   readonly adapter?: LoraAdapter | undefined;
   /** `f32` by default. */
   readonly precision?: RolloutPrecision;
-  /** Texts that are generated at once; by default 32, or as many as fit 1 GiB of keys and values. */
+  /** Texts to generate together; by default 32, or as many as fit into 1 GiB of keys and values. */
   readonly batchSize?: number | undefined;
 }
 
-/** A prompt as text, or as tokens that are taken as they are. */
+/** A prompt as text, or as token ids that are used unchanged. */
 export type Prompt = string | ArrayLike<number>;
 
 /**
- * Generates texts token by token. Finished texts leave the batch and waiting prompts take their
- * places; samples of one prompt share its prefill.
+ * Generates texts token by token. Waiting prompts replace finished texts in the batch; samples of one
+ * prompt share its prefill.
  */
 export class Generator {
   private readonly options: GeneratorOptions;
@@ -36,14 +35,16 @@ export class Generator {
     this.options = options;
   }
 
-  /** All texts, in the order of prompts and samples. */
+  /** Generates all texts and returns them in the order of prompts and samples. */
   async generate(
     prompts: readonly Prompt[],
     options: GenerationOptions = {},
   ): Promise<GeneratedText[]> {
     const texts: GeneratedText[] = [];
     for await (const { finished } of this.stream(prompts, options)) {
-      if (finished !== undefined) texts.push(finished);
+      if (finished === undefined) continue;
+      texts.push(finished);
+      options.onText?.(finished);
     }
     return texts.sort((a, b) => a.prompt - b.prompt || a.sample - b.sample);
   }
@@ -53,13 +54,13 @@ export class Generator {
     this.decoder = undefined;
   }
 
-  /** Tokens of all texts as they come. */
+  /** Yields the tokens of all texts as they are sampled. */
   async *stream(
     prompts: readonly Prompt[],
     options: GenerationOptions = {},
   ): AsyncGenerator<TokenEvent> {
     const { base, adapter, precision = 'f32' } = this.options;
-    const waiting = this.plan(prompts, options);
+    const waiting = this.createSequences(prompts, options);
     const { config } = base.architecture;
     const longest = Math.max(
       ...waiting.map(({ parts }) => parts.promptTokens.length + parts.rules.maxTokens),
@@ -72,7 +73,7 @@ export class Generator {
       sampler: new Sampler(options),
       penalised: (options.repetitionPenalty ?? 1) !== 1,
       cache: new KvCache(config, slots),
-      runPrompts: options.runPrompts,
+      promptPasses: options.promptPasses,
     });
     while (waiting.length > 0 || batch.size > 0) {
       options.signal?.throwIfAborted();
@@ -83,17 +84,19 @@ export class Generator {
     }
   }
 
-  /** One sequence for each sample of each prompt, in order. */
-  private plan(prompts: readonly Prompt[], options: GenerationOptions): Sequence[] {
+  /** Creates one sequence per sample of each prompt, in order. */
+  private createSequences(prompts: readonly Prompt[], options: GenerationOptions): Sequence[] {
     const { tokenizer, base } = this.options;
     const { seed, streamKey, stopStrings, maxNewTokens, numReturnSequences, ...rest } =
       resolveGenerationOptions(options);
     const stopTokens = new Set<number>(options.stopTokenIds ?? tokenizer.eosIds);
     const context = base.architecture.config.max_position_embeddings;
-    return prompts.flatMap((text, prompt) => {
+    const { firstPrompt = 0 } = options;
+    return prompts.flatMap((text, place) => {
+      const prompt = firstPrompt + place;
       const promptTokens =
         typeof text === 'string' ? tokenizer.encode(text) : Int32Array.from(text);
-      expectFit(promptTokens.length, { prompt, context });
+      checkPromptLength(promptTokens.length, { prompt, context });
       const maxTokens = Math.min(maxNewTokens, context - promptTokens.length);
       return Array.from({ length: numReturnSequences }, (_, sample) => {
         const random = randomStream(seed, 'generation', ...streamKey, prompt, sample);
@@ -102,8 +105,8 @@ export class Generator {
           skipSpecialTokens: true,
         });
         const rules = { stopTokens, stopStrings, maxTokens };
-        const isDescribed = prompt * numReturnSequences + sample < rest.topLogprobsTexts;
-        const topLogprobs = isDescribed ? rest.topLogprobs : undefined;
+        const recordsTop = prompt * numReturnSequences + sample < rest.topLogprobsTexts;
+        const topLogprobs = recordsTop ? rest.topLogprobs : undefined;
         const parts = { prompt, sample, promptTokens, random, decoder, rules, topLogprobs };
         return new Sequence(parts);
       });
@@ -111,15 +114,18 @@ export class Generator {
   }
 }
 
-function expectFit(length: number, { prompt, context }: { prompt: number; context: number }): void {
+function checkPromptLength(
+  length: number,
+  { prompt, context }: { prompt: number; context: number },
+): void {
   if (length === 0) {
     throw new RangeError(
-      `Cannot generate: prompt ${prompt} must hold at least one token, got none`,
+      `Cannot generate: prompt ${prompt} must have at least one token, got none`,
     );
   }
   if (length >= context) {
     throw new RangeError(
-      `Cannot generate: prompt ${prompt} must be shorter than the model's context of ${context} tokens, got ${length}; cut it or choose a model with a longer context`,
+      `Cannot generate: prompt ${prompt} must be shorter than the model's context of ${context} tokens, got ${length}; shorten it or choose a model with a longer context`,
     );
   }
 }

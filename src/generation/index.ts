@@ -6,6 +6,6 @@ export {
   type SampledToken,
   type SampleOptions,
   Sampler,
+  type SamplingOptions,
 } from './sampler/sampler.ts';
-export type { SamplingOptions } from './sampler/sampling-options.ts';
 export type { FinishReason, GeneratedText, TokenEvent } from './sequence.ts';

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { qwen3Architecture } from '../../bench/qwen3.ts';
 import { readArchitecture } from '../models/decoder/families/index.ts';
-import { KvCache } from './kv-cache.ts';
+import { cacheBytes, chooseSlots, KvCache } from './kv-cache.ts';
 
 const LAYERS = 2;
 const HEADS = 2;
@@ -18,7 +19,7 @@ const { config } = readArchitecture({
   num_key_value_heads: HEADS,
 });
 
-/** A row of numbers that no other token, layer or head has: a token is known by its number. */
+/** Numbers that are unique to a token, layer and head. */
 function headRow(token: number, layer: number, head: number): number[] {
   return Array.from({ length: SIZE }, (_, i) => token * 100 + layer * 20 + head * 5 + i);
 }
@@ -33,7 +34,7 @@ function rows(tokens: readonly number[], layer: number): Float32Array {
 
 const negated = (numbers: Float32Array) => numbers.map((number) => -number);
 
-/** Writes a prompt as a decoder does: layer by layer, then its length. Values are negated keys. */
+/** Writes a prompt as a decoder does: layer by layer, then the length. Values are negated keys. */
 function write(cache: KvCache, slot: number, tokens: readonly number[]): void {
   cache.reserve(tokens.length);
   for (let layer = 0; layer < LAYERS; layer++) {
@@ -43,7 +44,7 @@ function write(cache: KvCache, slot: number, tokens: readonly number[]): void {
   cache.setLength(slot, tokens.length);
 }
 
-/** Adds a token to each of the first slots. */
+/** Appends a token to each of the first slots. */
 function append(cache: KvCache, tokens: readonly number[]): void {
   cache.reserve(Math.max(...cache.lengths.slice(0, tokens.length)) + 1);
   const k = Float32Array.from(
@@ -52,7 +53,7 @@ function append(cache: KvCache, tokens: readonly number[]): void {
   cache.append(tokens.length, k, negated(k));
 }
 
-/** The tokens that a decode graph would see in each of the first slots, after checking every number. */
+/** The tokens visible to a decode graph in each of the first slots, with every number checked. */
 function seen(cache: KvCache, count: number): number[][] {
   const feeds = cache.feeds(count);
   const capacity = feeds.bias?.shape[3] ?? Number.NaN;
@@ -86,7 +87,7 @@ function seen(cache: KvCache, count: number): number[][] {
 }
 
 describe('KvCache', () => {
-  test('holds heads above one another, tokens side by side', () => {
+  test('stores heads in rows and tokens next to each other', () => {
     const cache = new KvCache(config, 2);
     write(cache, 1, [7, 8]);
     const { 'k.1': keys } = cache.feeds(2);
@@ -99,7 +100,7 @@ describe('KvCache', () => {
     expect(at(1, 0, 1)).toEqual([820, 821, 822]);
   });
 
-  test('feeds the memory that it writes to: nothing is copied', () => {
+  test('feeds its own memory without a copy', () => {
     const cache = new KvCache(config, 2);
     write(cache, 0, [1]);
     const before = cache.feeds(1)['k.0']?.data;
@@ -107,7 +108,7 @@ describe('KvCache', () => {
     expect(before?.[SIZE]).toBe(200);
   });
 
-  test('grows by 64 tokens and keeps what it held', () => {
+  test('grows by 64 tokens and keeps its contents', () => {
     const cache = new KvCache(config, 2);
     const tokens = Array.from({ length: 64 }, (_, t) => t + 1);
     write(cache, 0, tokens);
@@ -121,7 +122,7 @@ describe('KvCache', () => {
     ]);
   });
 
-  test('hides what a slot held before', () => {
+  test('masks the previous contents of a slot', () => {
     const cache = new KvCache(config, 1);
     write(cache, 0, [1, 2, 3, 4]);
     write(cache, 0, [5]);
@@ -130,7 +131,7 @@ describe('KvCache', () => {
     expect(seen(cache, 1)).toEqual([[5, 6]]);
   });
 
-  test('leaves the slots beyond the first ones alone', () => {
+  test('append() does not change further slots', () => {
     const cache = new KvCache(config, 3);
     for (const slot of [0, 1, 2]) write(cache, slot, [slot + 1]);
     append(cache, [8, 9]);
@@ -138,13 +139,13 @@ describe('KvCache', () => {
     expect([...cache.lengths]).toEqual([2, 2, 1]);
   });
 
-  describe('holds what a list of tokens for each slot would hold', () => {
+  describe('behaves as a list of tokens per slot', () => {
     type Command = (cache: KvCache, lists: number[][]) => void;
     const slot = fc.integer({ min: 0, max: SLOTS - 1 });
     const token = fc.integer({ min: 0, max: 999 });
     const prompt = fc.oneof(
       fc.array(token, { minLength: 1, maxLength: 5 }),
-      // Near the sizes at which the cache grows.
+      // Near the sizes where the cache grows.
       fc.integer({ min: 62, max: 66 }).map((length) => Array<number>(length).fill(length)),
       fc.constant(Array<number>(128).fill(128)),
     );
@@ -191,5 +192,24 @@ describe('KvCache', () => {
         { numRuns: 60 },
       );
     });
+  });
+});
+
+const qwen3 = qwen3Architecture().config;
+
+describe('chooseSlots()', () => {
+  test('is 32 if their keys and values fit into 1 GiB, else as many as fit, at least 1', () => {
+    // 28·8·128·2·4 = 229,376 bytes per token; 128 tokens of 32 texts take 0.9 GiB, 192 would take 1.3.
+    expect(chooseSlots(qwen3, 100)).toBe(32);
+    // ⌊2³⁰ / (192·229,376)⌋
+    expect(chooseSlots(qwen3, 129)).toBe(24);
+    expect(chooseSlots(qwen3, 30_000)).toBe(1);
+  });
+});
+
+describe('cacheBytes()', () => {
+  test('counts keys and values of all layers in steps of 64 tokens', () => {
+    expect(cacheBytes(qwen3, { slots: 1, length: 64 })).toBe(14_680_064);
+    expect(cacheBytes(qwen3, { slots: 3, length: 65 })).toBe(3 * 2 * 14_680_064);
   });
 });

@@ -1,11 +1,12 @@
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
 
-/** Capacity grows by this many tokens. */
-const STEP = 64;
-const HIDDEN = -1e9;
+/** Capacity grows in steps of this many tokens. */
+const CAPACITY_STEP = 64;
+/** Attention bias of positions without a token. */
+const MASKED = -1e9;
 
-/** Bytes of a cache for texts of a length, in float32.
+/** Bytes of a float32 cache for texts of a given length.
  *  @example 28 layers of 8 heads of 128, 1 text of 64 tokens  →  28·8·128·64·2·4 = 14,680,064 */
 export function cacheBytes(
   config: DecoderConfig,
@@ -16,12 +17,12 @@ export function cacheBytes(
 }
 
 function roundUp(tokens: number): number {
-  return Math.ceil(tokens / STEP) * STEP;
+  return Math.ceil(tokens / CAPACITY_STEP) * CAPACITY_STEP;
 }
 
 /**
- * Keys and values of the sequences in the batch: [slots, kvHeads, capacity, D] for each layer, fed
- * where they lie. The slots in use are always the first ones.
+ * Keys and values of the sequences in the batch: [slots, kvHeads, capacity, D] per layer, fed without a
+ * copy. The slots in use are always the first ones.
  */
 export class KvCache {
   readonly lengths: Int32Array;
@@ -38,38 +39,38 @@ export class KvCache {
     this.lengths = new Int32Array(slots);
   }
 
-  /** Makes room for sequences of this many tokens. */
+  /** Grows the capacity to sequences of this many tokens. */
   reserve(tokens: number): void {
     if (tokens <= this.capacity) return;
     const capacity = roundUp(tokens);
     this.keys = this.resized(this.keys, capacity);
     this.values = this.resized(this.values, capacity);
-    this.bias = new Float32Array(this.slots * capacity).fill(HIDDEN);
+    this.bias = new Float32Array(this.slots * capacity).fill(MASKED);
     this.capacity = capacity;
     for (let slot = 0; slot < this.slots; slot++) this.setLength(slot, this.lengths[slot]!);
   }
 
-  /** Puts a prompt's rows of one layer, [length, kvHeads, D], into a slot. */
+  /** Writes a prompt's keys and values of one layer, [length, kvHeads, D], to a slot. */
   write(slot: number, { layer, k, v }: { layer: number; k: Float32Array; v: Float32Array }): void {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
     const length = k.length / (heads * size);
     for (let t = 0; t < length; t++) {
       for (let h = 0; h < heads; h++) {
         const from = (t * heads + h) * size;
-        const to = this.place(slot, h, t);
+        const to = this.indexOf(slot, h, t);
         this.keys[layer]!.set(k.subarray(from, from + size), to);
         this.values[layer]!.set(v.subarray(from, from + size), to);
       }
     }
   }
 
-  /** Adds one token's rows for each of the first `count` slots: k and v are [layers, count, kvHeads, D]. */
+  /** Appends one token to each of the first `count` slots: k and v are [layers, count, kvHeads, D]. */
   append(count: number, k: Float32Array, v: Float32Array): void {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
     for (let layer = 0, from = 0; layer < this.keys.length; layer++) {
       for (let slot = 0; slot < count; slot++) {
         for (let h = 0; h < heads; h++, from += size) {
-          const to = this.place(slot, h, this.lengths[slot]!);
+          const to = this.indexOf(slot, h, this.lengths[slot]!);
           this.keys[layer]!.set(k.subarray(from, from + size), to);
           this.values[layer]!.set(v.subarray(from, from + size), to);
         }
@@ -78,7 +79,7 @@ export class KvCache {
     for (let slot = 0; slot < count; slot++) this.setLength(slot, this.lengths[slot]! + 1);
   }
 
-  /** Copies one slot's tokens over another's. */
+  /** Copies the tokens of one slot to another. */
   copy(from: number, to: number): void {
     const span = this.config.num_key_value_heads * this.capacity * this.config.head_dim;
     for (const arrays of [this.keys, this.values]) {
@@ -90,11 +91,11 @@ export class KvCache {
   setLength(slot: number, length: number): void {
     const start = slot * this.capacity;
     this.bias.fill(0, start, start + length);
-    this.bias.fill(HIDDEN, start + length, start + this.capacity);
+    this.bias.fill(MASKED, start + length, start + this.capacity);
     this.lengths[slot] = length;
   }
 
-  /** The decode graph's view of the first `count` slots. */
+  /** Feeds of the decode graph for the first `count` slots. */
   feeds(count: number): Record<string, Tensor> {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
     const shape = [count, heads, this.capacity, size];
@@ -109,7 +110,7 @@ export class KvCache {
     return feeds;
   }
 
-  private place(slot: number, head: number, t: number): number {
+  private indexOf(slot: number, head: number, t: number): number {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
     return ((slot * heads + head) * this.capacity + t) * size;
   }
@@ -127,4 +128,16 @@ export class KvCache {
       return larger;
     });
   }
+}
+
+/** Doubling this makes a token cheaper by less than a fifth (docs/performance.md). */
+const MAX_SLOTS = 32;
+/** Maximum bytes of keys and values. */
+const MAX_CACHE_BYTES = 2 ** 30;
+
+/** Default number of texts to generate together: up to 32, as many as fit into 1 GiB of cache.
+ *  @param length tokens of the longest prompt and response */
+export function chooseSlots(config: DecoderConfig, length: number): number {
+  const fitting = Math.floor(MAX_CACHE_BYTES / cacheBytes(config, { slots: 1, length }));
+  return Math.max(1, Math.min(MAX_SLOTS, fitting));
 }

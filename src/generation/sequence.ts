@@ -1,28 +1,27 @@
 import type { StreamingDecoder } from '../base-setup/tokenizer/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
 import type { LikelyTokens, SampledToken } from './sampler/sampler.ts';
-import { StopFilter } from './stop-filter.ts';
 
-/** Why a text ended: a stop token or string, or its length, which the model's context limits too. */
+/** Why a text ended: a stop token or string, or the length limit, including the model's context. */
 export type FinishReason = 'stop' | 'length';
 
-/** One generated token as it comes. */
+/** One generated token, reported as soon as it is sampled. */
 export interface TokenEvent {
   /** Index of the prompt in the call. */
   readonly prompt: number;
   readonly sample: number;
   readonly token: number;
-  /** The text that is certain now: none while a character or perhaps a stop string is unfinished. */
+  /** New text; empty while a character, or what may be a stop string, is incomplete. */
   readonly text: string;
   /** log π of the unfiltered policy at the temperature. */
   readonly logprob: number;
-  /** The logprob under the distribution that was drawn from. */
+  /** The logprob under the distribution that was sampled from. */
   readonly samplingLogprob: number;
-  /** In nats, of the unfiltered policy at the temperature; where `topLogprobs` was asked for. */
+  /** In nats, of the unfiltered policy at the temperature; only with `topLogprobs`. */
   readonly entropy?: number;
-  /** The likeliest tokens of the same. */
+  /** The most probable tokens of the same distribution. */
   readonly alternatives?: LikelyTokens;
-  /** The whole text, if this token is its last one. */
+  /** The whole text, if this is its last token. */
   readonly finished?: GeneratedText;
 }
 
@@ -33,13 +32,13 @@ export interface GeneratedText {
   readonly promptTokens: Int32Array;
   readonly tokens: Int32Array;
   readonly pieces: readonly string[];
-  /** The pieces joined, without a stop string and what follows it. */
+  /** The joined pieces, without a stop string and anything after it. */
   readonly text: string;
   readonly logprobs: Float32Array;
   readonly samplingLogprobs: Float32Array;
-  /** Entropies before the tokens, where `topLogprobs` was asked for. */
+  /** Entropy before each token; only with `topLogprobs`. */
   readonly entropies?: Float32Array;
-  /** The likeliest tokens in each token's place. */
+  /** The most probable tokens at each position; only with `topLogprobs`. */
   readonly alternatives?: readonly LikelyTokens[];
   readonly finishReason: FinishReason;
 }
@@ -57,16 +56,16 @@ interface SequenceParts {
   readonly random: RandomStream;
   readonly decoder: StreamingDecoder;
   readonly rules: StopRules;
-  /** How many alternatives of each token are kept, with its entropy; none of both if undefined. */
+  /** Number of alternatives to record per token, with the entropy; neither if undefined. */
   readonly topLogprobs: number | undefined;
 }
 
-/** One text in the making. */
+/** One text being generated. */
 export class Sequence {
   readonly parts: SequenceParts;
   finishReason: FinishReason | undefined;
   private readonly filter: StopFilter;
-  private readonly drawn: SampledToken[] = [];
+  private readonly sampled: SampledToken[] = [];
   private readonly pieces: string[] = [];
   private text = '';
 
@@ -76,34 +75,34 @@ export class Sequence {
   }
 
   get lastToken(): number {
-    return this.drawn.at(-1)!.token;
+    return this.sampled.at(-1)!.token;
   }
 
   /** Prompt and response so far. */
   seen(): number[] {
-    return [...this.parts.promptTokens, ...this.drawn.map(({ token }) => token)];
+    return [...this.parts.promptTokens, ...this.sampled.map(({ token }) => token)];
   }
 
-  /** Takes a token; afterwards `finishReason` tells whether it was the last one. */
-  accept(drawn: SampledToken): TokenEvent {
+  /** Adds a token; `finishReason` is set if it was the last one. */
+  accept(sampled: SampledToken): TokenEvent {
     const { prompt, sample } = this.parts;
-    this.drawn.push(drawn);
-    const text = this.read(drawn.token);
+    this.sampled.push(sampled);
+    const text = this.decode(sampled.token);
     this.text += text;
     return {
       prompt,
       sample,
-      ...drawn,
+      ...sampled,
       text,
       ...(this.finishReason && { finished: this.result(this.finishReason) }),
     };
   }
 
-  /** Decodes a token, finds out whether it ends the text, and returns the text that is certain now. */
-  private read(token: number): string {
+  /** Decodes a token, checks whether it ends the text, and returns the new text. */
+  private decode(token: number): string {
     const { decoder, rules } = this.parts;
     const isStop = rules.stopTokens.has(token);
-    const isLast = isStop || this.drawn.length >= rules.maxTokens;
+    const isLast = isStop || this.sampled.length >= rules.maxTokens;
     const piece = (isStop ? '' : decoder.push(token)) + (isLast ? decoder.finish() : '');
     this.pieces.push(piece);
     const text = this.filter.push(piece);
@@ -118,16 +117,66 @@ export class Sequence {
       prompt,
       sample,
       promptTokens,
-      tokens: Int32Array.from(this.drawn, ({ token }) => token),
+      tokens: Int32Array.from(this.sampled, ({ token }) => token),
       pieces: this.pieces,
       text: this.text,
-      logprobs: Float32Array.from(this.drawn, ({ logprob }) => logprob),
-      samplingLogprobs: Float32Array.from(this.drawn, ({ samplingLogprob }) => samplingLogprob),
+      logprobs: Float32Array.from(this.sampled, ({ logprob }) => logprob),
+      samplingLogprobs: Float32Array.from(this.sampled, ({ samplingLogprob }) => samplingLogprob),
       ...(this.parts.topLogprobs !== undefined && {
-        entropies: Float32Array.from(this.drawn, ({ entropy }) => entropy!),
-        alternatives: this.drawn.map(({ alternatives }) => alternatives!),
+        entropies: Float32Array.from(this.sampled, ({ entropy }) => entropy!),
+        alternatives: this.sampled.map(({ alternatives }) => alternatives!),
       }),
       finishReason,
     };
+  }
+}
+
+/**
+ * Passes text through up to the first stop string. Holds back what may be the start of one until it is
+ * known.
+ */
+export class StopFilter {
+  private readonly stops: readonly string[];
+  private pending = '';
+  private stopped = false;
+
+  constructor(stops: readonly string[]) {
+    this.stops = stops;
+  }
+
+  /** Whether a stop string was found. */
+  get isStopped(): boolean {
+    return this.stopped;
+  }
+
+  /** Adds text and returns what certainly comes before any stop string. */
+  push(text: string): string {
+    if (this.stopped) return '';
+    this.pending += text;
+    const indices = this.stops.map((stop) => this.pending.indexOf(stop)).filter((at) => at >= 0);
+    if (indices.length === 0) return this.take(this.pending.length - this.partialStopLength());
+    this.stopped = true;
+    return this.take(Math.min(...indices));
+  }
+
+  /** Returns the text held back, at the end of the text. */
+  finish(): string {
+    return this.stopped ? '' : this.take(this.pending.length);
+  }
+
+  /** Length of the longest suffix of the text that is a prefix of a stop string. */
+  private partialStopLength(): number {
+    const longest = Math.max(0, ...this.stops.map((stop) => stop.length - 1));
+    for (let length = Math.min(longest, this.pending.length); length > 0; length--) {
+      const end = this.pending.slice(-length);
+      if (this.stops.some((stop) => stop.startsWith(end))) return length;
+    }
+    return 0;
+  }
+
+  private take(length: number): string {
+    const text = this.pending.slice(0, length);
+    this.pending = this.pending.slice(length);
+    return text;
   }
 }

@@ -40,7 +40,7 @@ export interface TokenRecord {
   readonly refLogprobs: readonly number[];
   /** KL_t */
   readonly kl: readonly number[];
-  /** r_t as the advantages are made of them: whitened if the config says so. */
+  /** r_t as the advantage estimator sees them: whitened if `whitenRewards` is set. */
   readonly rewards: readonly number[];
   /** V_t; zeros without a value model. */
   readonly values: readonly number[];
@@ -57,8 +57,10 @@ export interface TokenRecord {
   readonly gamma: number;
   readonly lambda: number;
   readonly klCoef: number;
-  /** What whitening took off the advantages; null where it did not. */
+  /** Mean and standard deviation that whitened the advantages; null if it is off. */
   readonly whitening: { readonly mean: number; readonly std: number } | null;
+  /** The same for the rewards; missing in runs of earlier versions. */
+  readonly rewardWhitening?: { readonly mean: number; readonly std: number } | null;
 }
 
 /** Why a run ended: all steps done, a rule of the evaluator, or its user. */

@@ -10,7 +10,7 @@ import {
 } from '../../test/helpers/ppo-run.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import type { TrainEvent } from '../loop/events.ts';
-import type { Components } from '../ppo-trainer/components.ts';
+import type { PPOComponents } from '../ppo-trainer/components.ts';
 import type { TrainOptions } from '../ppo-trainer/ppo-trainer.ts';
 import { NonFiniteError } from './train-loop.ts';
 
@@ -31,7 +31,7 @@ function eventsAfter({ events }: TinyRun, step: number): unknown[] {
 /** Lets a weight of the policy grow out of bounds before an optimiser step. */
 function overflowAtCall(call: number) {
   let calls = 0;
-  return ({ modelTrainer, policy }: Components) => {
+  return ({ modelTrainer, policy }: PPOComponents) => {
     const trainStep = modelTrainer.trainStep.bind(modelTrainer);
     modelTrainer.trainStep = (...given) => {
       const [weight] = [...policy.adapter!.weights.values()].slice(-1);
@@ -194,7 +194,7 @@ describe('TrainLoop', { timeout: 30_000 }, () => {
     const error = await failing.catch((caught: Error) => caught);
     expect(error).toBeInstanceOf(NonFiniteError);
     expect((error as Error).message).toMatch(
-      /^Cannot complete step 3: Cannot make an optimiser step: .* in the policy model, found NaN: .*; the state after step 2 is saved$/,
+      /^Cannot complete step 3: Cannot run an optimiser step: .* in the policy model, found NaN: .*; the state after step 2 is saved$/,
     );
     const resumed = await trainTiny(statefulConfig, {
       ...course,

@@ -1,7 +1,16 @@
-export { BaseModel, type LayerRun, type Weights } from './decoder/base-model.ts';
+export { BaseModel, type Weights } from './decoder/base-model.ts';
 export { createModel } from './decoder/create-model.ts';
 export type { DecoderConfig, RopeConfig } from './decoder/decoder-config.ts';
 export { type Architecture, readArchitecture } from './decoder/families/index.ts';
+export {
+  backward,
+  type ForwardOptions,
+  forward,
+  type LayerRole,
+  type Pass,
+  passOfRows,
+  type RowPass,
+} from './decoder/forward.ts';
 export { freshArchitecture } from './decoder/fresh-architecture.ts';
 export { type LayerGraphOptions, layerGraph } from './decoder/layer-graph.ts';
 export { type LoadedModel, loadModel } from './decoder/load-model.ts';

@@ -1,5 +1,5 @@
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
-import { takeRows } from './decoder/take-rows.ts';
+import { takeRows } from './decoder/rows.ts';
 import { ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
@@ -29,9 +29,8 @@ export class RewardModel extends ScalarModel {
   /** The score at the last token of each sequence, normalised. */
   async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<Float32Array> {
     const scores: number[] = [];
-    for await (const { hidden, rows } of this.runs(realTokens(inputIds, attentionMask))) {
-      const last = rows.map((places) => places.at(-1)!);
-      scores.push(...(await this.scores(takeRows(hidden, last))));
+    for await (const { batch, hidden } of this.runs(realTokens(inputIds, attentionMask))) {
+      scores.push(...(await this.scores(takeRows(hidden, batch.lastRows()))));
     }
     const { mean, std } = this.normalization;
     return Float32Array.from(scores, (score) => (score - mean) / std);

@@ -1,26 +1,37 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import { lengthsOf } from '../columns/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
+import { forward } from './decoder/forward.ts';
 import { PackedBatch } from './decoder/packed-batch.ts';
-import { takeRows } from './decoder/take-rows.ts';
+import { takeRows } from './decoder/rows.ts';
+import { type Responses, stateRows, toResponses } from './responses.ts';
 import { groupByTokens, sizesOf, type TokenBatch } from './token-batch.ts';
 
 export interface RoleOptions {
   readonly base: BaseModel;
-  /** What makes this role differ from the base; none for the reference. */
+  /** What makes this role differ from the base; none for the plain base. */
   readonly adapter?: LoraAdapter | undefined;
 }
 
 /** Sequences that ran together. */
 export interface RoleRun {
   readonly sequences: TokenBatch;
+  readonly batch: PackedBatch;
   /** Hidden states before the final norm, [M, hidden]. */
   readonly hidden: Tensor<'float32'>;
-  /** The row of each place of each sequence. */
-  readonly rows: readonly Int32Array[];
 }
 
-/** A role of the shared base: an adapter, and in subclasses a head. */
+/** States of responses that ran together. */
+export interface StateRun {
+  readonly responses: Responses;
+  /** Number of states per response. */
+  readonly counts: readonly number[];
+  /** Hidden states before the final norm, one row per state. */
+  readonly hidden: Tensor<'float32'>;
+}
+
+/** A role of the shared base: an adapter and, in subclasses, a head. */
 export class RoleModel {
   readonly base: BaseModel;
   readonly adapter: LoraAdapter | undefined;
@@ -30,38 +41,38 @@ export class RoleModel {
     this.adapter = adapter;
   }
 
-  /** Hidden states of all sequences, a group at a time. */
+  /** Hidden states of all sequences, one group that fits in memory at a time. */
   protected async *runs(sequences: TokenBatch): AsyncGenerator<RoleRun> {
     for (const { start, end } of groupByTokens(sizesOf(sequences))) {
       const group = sequences.slice(start, end);
       const batch = new PackedBatch(group, { share: true });
-      const hidden = await this.base.hiddenStates(batch, this.adapter);
-      yield { sequences: group, hidden, rows: batch.rows };
+      const { hidden } = await forward(this, batch);
+      yield { sequences: group, batch, hidden };
     }
   }
 
-  /** Hidden states of the states before each response token: those at its place − 1. Fewer or more
-   *  states than tokens are counted from the first one; at most the one after the last is there. */
-  protected async *responseRuns(
+  /** Hidden states at the states of responses. The last token runs only if the state after it is
+   *  asked for. */
+  protected async *stateRuns(
     prompts: TokenBatch,
     responses: TokenBatch,
     stateCounts: ArrayLike<number> = responses.map(({ length }) => length),
-  ): AsyncGenerator<{ hidden: Tensor<'float32'>; responses: TokenBatch; counts: number[] }> {
-    // No state is asked for at the last token, as a rule: it need not be run.
-    const whole = prompts.map((prompt, i) => [
+  ): AsyncGenerator<StateRun> {
+    const sequences = prompts.map((prompt, i) => [
       ...Array.from(prompt),
       ...Array.from(responses[i]!).slice(0, Math.max(0, stateCounts[i]! - 1)),
     ]);
-    let done = 0;
-    for await (const { sequences, hidden, rows } of this.runs(whole)) {
-      const group = responses.slice(done, done + sequences.length);
-      const counts = group.map((_, i) => stateCounts[done + i]!);
-      const states = counts.flatMap((length, i) => {
-        const first = prompts[done + i]!.length - 1;
-        return [...rows[i]!.subarray(first, first + length)];
-      });
-      done += sequences.length;
-      yield { hidden: takeRows(hidden, states), responses: group, counts };
+    let start = 0;
+    for await (const { sequences: group, batch, hidden } of this.runs(sequences)) {
+      const end = start + group.length;
+      const part = toResponses(prompts.slice(start, end), responses.slice(start, end));
+      const counts = lengthsOf(part.offsets).map((_, i) => stateCounts[start + i]!);
+      yield {
+        responses: part,
+        counts,
+        hidden: takeRows(hidden, stateRows(batch, part, counts)),
+      };
+      start = end;
     }
   }
 }

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readAdapter, type Tokenizer, writeAdapter } from '../base-setup/index.ts';
+import { readAdapter, scoreWeightName, type Tokenizer, writeAdapter } from '../base-setup/index.ts';
 import { parseJsonObject, statIfExists, writeAtomically } from '../fs/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
 import { RewardModel, type ScoreNormalization } from './reward-model.ts';
 
-const HEAD = 'score.weight';
 const normalizationFile = 'score_normalization.json';
 
 const normalizationSchema = z.object({ mean: z.number(), std: z.number().positive() });
@@ -23,7 +22,7 @@ export async function saveRewardModel(
   }
   await writeAdapter(folder, model.adapter, {
     baseModelNameOrPath,
-    extraTensors: new Map([[HEAD, model.head]]),
+    extraTensors: new Map([[scoreWeightName, model.head]]),
     taskType: 'SEQ_CLS',
   });
   const normalization = JSON.stringify(model.normalization, undefined, 2);
@@ -36,10 +35,10 @@ export async function loadRewardModel(
   { base, tokenizer }: { base: BaseModel; tokenizer: Tokenizer },
 ): Promise<RewardModel> {
   const { adapter, extraTensors } = await readAdapter(folder, base.modules());
-  const head = extraTensors.get(HEAD);
+  const head = extraTensors.get(scoreWeightName);
   if (head === undefined) {
     throw new Error(
-      `Cannot load the reward model ${folder}: its adapter must hold the head ${HEAD}, got none; save it with PEFT's modules_to_save or with proximal`,
+      `Cannot load the reward model ${folder}: its adapter must hold the head ${scoreWeightName}, got none; save it with PEFT's modules_to_save or with proximal`,
     );
   }
   const normalization = await readNormalization(join(folder, normalizationFile));

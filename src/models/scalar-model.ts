@@ -1,3 +1,4 @@
+import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import { scalarGraph } from './decoder/head-graph.ts';
@@ -20,7 +21,7 @@ export class ScalarModel extends RoleModel {
   /** The head's number at each hidden state. */
   async scores(hidden: Tensor<'float32'>): Promise<Float32Array> {
     const graph = await this.base.compile('scalar', () => scalarGraph(this.base.architecture));
-    const feeds = this.base.headFeeds(graph, { x: hidden, 'score.weight': this.head });
+    const feeds = this.base.headFeeds(graph, { x: hidden, [scoreWeightName]: this.head });
     const { score } = await graph.run(feeds);
     return score!.data as Float32Array;
   }

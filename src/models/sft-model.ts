@@ -1,7 +1,8 @@
+import { splitByOffsets } from '../columns/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
-import { takeRows } from './decoder/take-rows.ts';
+import { takeRows } from './decoder/rows.ts';
 import { RoleModel } from './role-model.ts';
-import { cutInto, realTokens, type TokenBatch } from './token-batch.ts';
+import { realTokens, type TokenBatch } from './token-batch.ts';
 
 export interface ModelOutput {
   /** Of each sequence, [length, V]. */
@@ -20,8 +21,8 @@ export class SFTModel extends RoleModel {
   /** Logits after every token. */
   async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<ModelOutput> {
     const logits: Tensor<'float32'>[] = [];
-    for await (const { hidden, rows } of this.runs(realTokens(inputIds, attentionMask))) {
-      for (const places of rows) logits.push(await this.base.logits(takeRows(hidden, places)));
+    for await (const { batch, hidden } of this.runs(realTokens(inputIds, attentionMask))) {
+      for (const rows of batch.rows) logits.push(await this.base.logits(takeRows(hidden, rows)));
     }
     return { logits };
   }
@@ -34,12 +35,10 @@ export class SFTModel extends RoleModel {
   ): Promise<ResponseLogprobs> {
     const logprobs: Float32Array[] = [];
     const entropies: Float32Array[] = [];
-    for await (const { hidden, responses: group } of this.responseRuns(prompts, responses)) {
-      const tokens = Int32Array.from(group.flatMap((response) => Array.from(response)));
-      const values = await this.base.logprobs(hidden, tokens, temperature);
-      const lengths = group.map(({ length }) => length);
-      logprobs.push(...cutInto(values.logprobs, lengths));
-      entropies.push(...cutInto(values.entropies, lengths));
+    for await (const { hidden, responses: part } of this.stateRuns(prompts, responses)) {
+      const values = await this.base.logprobs(hidden, part.tokens, temperature);
+      logprobs.push(...splitByOffsets(values.logprobs, part.offsets));
+      entropies.push(...splitByOffsets(values.entropies, part.offsets));
     }
     return { logprobs, entropies };
   }

@@ -62,12 +62,3 @@ export function sizesOf(sequences: TokenBatch): SequenceSize[] {
     shared: i === 0 ? 0 : commonLength(sequence, sequences[i - 1]!),
   }));
 }
-
-/** Cuts one array into pieces of the given lengths; nothing is copied. */
-export function cutInto(values: Float32Array, lengths: readonly number[]): Float32Array[] {
-  let start = 0;
-  return lengths.map((length) => {
-    start += length;
-    return values.subarray(start - length, start);
-  });
-}

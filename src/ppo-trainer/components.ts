@@ -17,115 +17,179 @@ import {
   toWeightedSources,
 } from '../reward-kl/index.ts';
 import { TokenAttributor } from '../token-attribution/index.ts';
-import { ModelTrainer } from '../training/index.ts';
+import {
+  LocalJobs,
+  ModelTrainer,
+  PolicyLoss,
+  type StepJobs,
+  ValueLoss,
+} from '../training/index.ts';
 import { Evaluator } from './evaluator.ts';
 import {
   copyAdapter,
+  createRewardModel,
+  createValueModel,
   freshAdapter,
-  makeRewardModel,
-  makeValue,
   type RewardModelClass,
-} from './make-roles.ts';
+} from './roles.ts';
 
-/** All that a PPO step is made of. Every one can be replaced. */
-export interface Components {
+/** The parts of a PPO step. Each can be replaced, and a replaced part reaches every part that uses
+ *  it: generation, attribution, training and evaluation. */
+export interface PPOComponents {
   readonly config: PPOConfig;
   readonly model: LoadedModel;
   readonly policy: PolicyModel;
-  /** The base, with the adapter that the policy starts as if there is one. */
+  /** The base, with the adapter that training starts from if there is one. */
   readonly reference: PolicyModel;
-  /** Absent where the advantage estimator needs no values. */
+  /** Missing if the advantage estimator needs no values. */
   readonly value: ValueModel | undefined;
+  readonly policyLoss: PolicyLoss;
+  readonly valueLoss: ValueLoss;
   readonly attributor: Pick<TokenAttributor, 'attribute'>;
   readonly rewardComputer: RewardComputation;
   readonly valueAdder: Pick<ValueAdder, 'addValues'>;
   readonly advantageComputer: Pick<AdvantageComputer, 'computeAdvantages'>;
   readonly buffer: ExperienceBuffer;
+  /** Where the heavy parts of a step run. */
+  readonly jobs: StepJobs;
   readonly modelTrainer: ModelTrainer;
-  /** Made anew for each run: it remembers the run's evaluations. */
+  /** Creates the evaluator of a run, which remembers the run's evaluations. */
   readonly makeEvaluator: (training: TrainingConfig) => Evaluator;
 }
 
 export interface ComponentOptions {
-  /** What policy and reference start as; a fresh adapter and the base alone if not given. */
+  /** What policy and reference start from; by default a fresh adapter and the plain base. */
   readonly initialAdapter?: LoraAdapter | undefined;
-  /** A reward model, or a class that the trainer makes one of over its own base. */
+  /** A reward model, or a class to create one from over the trainer's own base. */
   readonly rewardModel?: RewardModel | RewardModelClass | undefined;
-  /** Where rewards come from besides: functions, sources, with names and weights. */
+  /** Further reward sources: functions and sources, with names and weights. */
   readonly rewards?: Rewards | undefined;
-  /** Takes the place of components: gets those that were made and returns its own. */
-  readonly replace?: ((components: Components) => Partial<Components>) | undefined;
+  /** Replaces parts: receives the default ones and returns its own. */
+  readonly replace?: ((components: PPOComponents) => Partial<PPOComponents>) | undefined;
   readonly warn: (message: string) => void;
 }
 
-/** Makes every component from the config, over one copy of the base. */
-export function makeComponents(
+/** Creates all parts from the config, over one copy of the base. */
+export function buildComponents(
   config: PPOConfig,
   model: LoadedModel,
   options: ComponentOptions,
-): Components {
+): PPOComponents {
   const { base, tokenizer } = model;
-  const roles = { base, tokenizer, batchSize: config.rolloutBatchSize };
-  const precision = config.rolloutPrecision;
-  const { initialAdapter: initial } = options;
-  const adapter = initial ? copyAdapter(initial) : freshAdapter(config, model, 'policy');
-  const policy = new PolicyModel({ ...roles, precision, adapter });
-  const reference = new PolicyModel({ ...roles, precision: 'f32-feeds', adapter: initial });
+  const roleOptions = { base, tokenizer, batchSize: config.rolloutBatchSize };
+  const { initialAdapter } = options;
+  const adapter = initialAdapter
+    ? copyAdapter(initialAdapter)
+    : freshAdapter(config, model, 'policy');
   const rewardModel = chooseRewardModel(config, model, options);
-  const value = makeValue(config, model, rewardModel);
-  const { temperature, klEstimator } = config;
-  const sources = rewardSources(options, rewardModel);
-  const rewardComputer = new RewardComputer({ config, sources });
-  const modelTrainer = new ModelTrainer({ config, policy, value });
-  const first = modelTrainer.firstPasses();
-  const made: Components = {
+  const leaves: Leaves = {
     config,
     model,
-    policy,
-    reference,
-    value,
-    attributor: new TokenAttributor({
-      reference,
-      policy: first.logprobs,
-      recomputeLogprobs: precision === 'int8',
-      temperature,
-      klEstimator,
+    policy: new PolicyModel({ ...roleOptions, precision: config.rolloutPrecision, adapter }),
+    reference: new PolicyModel({
+      ...roleOptions,
+      precision: 'f32-feeds',
+      adapter: initialAdapter,
     }),
-    rewardComputer,
-    valueAdder: first.values ?? new ValueAdder(value),
+    value: createValueModel(config, model, rewardModel),
+    policyLoss: new PolicyLoss(config),
+    valueLoss: new ValueLoss(config),
+    rewardComputer: new RewardComputer({ config, sources: rewardSources(options, rewardModel) }),
     advantageComputer: new AdvantageComputer(config),
-    buffer: new ExperienceBuffer({ seed: config.seed }),
-    modelTrainer,
-    makeEvaluator: (training) =>
-      new Evaluator({
-        config: { ...config, ...training },
-        policy,
-        reference,
-        value,
-        scorer: (samples, context) => rewardComputer.score(samples, context),
-        shapeScores: (scored, samples) => rewardComputer.shapeScores(scored, samples),
-      }),
+    buffer: ExperienceBuffer.forConfig(config),
   };
-  return { ...made, ...options.replace?.(made) };
+  const defaults = connect(leaves, {});
+  const replaced = options.replace?.(defaults) ?? {};
+  return Object.keys(replaced).length === 0 ? defaults : connect(leaves, replaced, defaults);
 }
 
-/** Without any source of rewards there is a reward model that nobody trained, as in the documents. */
+/** The parts that use no other part. */
+type Leaves = Pick<
+  PPOComponents,
+  | 'config'
+  | 'model'
+  | 'policy'
+  | 'reference'
+  | 'value'
+  | 'policyLoss'
+  | 'valueLoss'
+  | 'rewardComputer'
+  | 'advantageComputer'
+  | 'buffer'
+>;
+
+/** Connects the parts. Those that use a replaced part are created again with it. */
+function connect(
+  leaves: Leaves,
+  replaced: Partial<PPOComponents>,
+  defaults?: PPOComponents,
+): PPOComponents {
+  const parts = { ...leaves, ...replaced };
+  const { config, policy, reference, value, policyLoss, valueLoss, rewardComputer } = parts;
+  const create = <K extends keyof PPOComponents>(
+    name: K,
+    uses: readonly (keyof PPOComponents)[],
+    build: () => PPOComponents[K],
+  ): PPOComponents[K] => {
+    if (name in replaced) return replaced[name] as PPOComponents[K];
+    return defaults && !uses.some((part) => part in replaced) ? defaults[name] : build();
+  };
+  const trained = ['policy', 'value', 'policyLoss', 'valueLoss'] as const;
+  const jobs = create(
+    'jobs',
+    ['config', 'reference', ...trained],
+    () => new LocalJobs({ config, policy, reference, value, policyLoss, valueLoss }),
+  );
+  const { temperature, klEstimator, rolloutPrecision } = config;
+  const recomputeLogprobs = rolloutPrecision === 'int8';
+  const attributorOptions = { reference, policy, recomputeLogprobs, temperature, klEstimator };
+  return {
+    ...parts,
+    jobs,
+    attributor: create(
+      'attributor',
+      ['config', 'policy', 'reference'],
+      () => new TokenAttributor(attributorOptions),
+    ),
+    valueAdder: create('valueAdder', ['value'], () => new ValueAdder(value)),
+    modelTrainer: create(
+      'modelTrainer',
+      ['config', 'jobs', ...trained],
+      () => new ModelTrainer({ config, policy, value, policyLoss, valueLoss, jobs }),
+    ),
+    makeEvaluator: create(
+      'makeEvaluator',
+      ['config', 'policy', 'reference', 'value', 'rewardComputer'],
+      () => (training) =>
+        new Evaluator({
+          config: { ...config, ...training },
+          policy,
+          reference,
+          value,
+          scorer: (samples, context) => rewardComputer.score(samples, context),
+          shapeScores: (scored, samples) => rewardComputer.shapeScores(scored, samples),
+        }),
+    ),
+  };
+}
+
+/** Without any reward source, an untrained reward model scores, as in the specification. */
 function chooseRewardModel(
   { seed }: PPOConfig,
   model: LoadedModel,
-  { rewardModel: given, rewards, warn }: ComponentOptions,
+  { rewardModel, rewards, warn }: ComponentOptions,
 ): RewardModel | undefined {
-  if (given === undefined && rewards !== undefined) return undefined;
-  if (given === undefined) {
+  if (rewardModel === undefined && rewards !== undefined) return undefined;
+  if (rewardModel === undefined) {
     warn(
-      'No reward was given: scores come from a reward model with a random head, which nobody trained; pass rewards or rewardModel',
+      'No reward was given: scores come from an untrained reward model with a random head; pass rewards or rewardModel',
     );
   }
-  return makeRewardModel(model, { given, seed });
+  return createRewardModel(model, { rewardModel, seed });
 }
 
 function rewardSources(options: ComponentOptions, rewardModel: RewardModel | undefined) {
-  const given = options.rewards === undefined ? [] : toWeightedSources(options.rewards);
-  if (rewardModel === undefined) return given;
-  return [...given, { source: new RewardModelSource(rewardModel), weight: 1 }];
+  const sources = options.rewards === undefined ? [] : toWeightedSources(options.rewards);
+  if (rewardModel === undefined) return sources;
+  return [...sources, { source: new RewardModelSource(rewardModel), weight: 1 }];
 }

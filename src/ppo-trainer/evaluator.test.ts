@@ -1,16 +1,15 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { tinyModel, tinyTokenizer } from '../../test/helpers/generation-tiny-model.ts';
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import { mean, standardDeviation } from '../columns/index.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
 import { resolveTrainingConfig } from '../config/training-config.ts';
 import { tensor } from '../engine/runtime/index.ts';
 import { PolicyModel } from '../models/policy-model.ts';
 import { ValueModel } from '../models/value-model.ts';
 import type { RewardSample } from '../reward-kl/reward-source.ts';
+import type { EvaluationProgress, EvaluationPrompt, Scorer } from './evaluator.ts';
 import { Evaluator, type EvaluatorConfig, type EvaluatorOptions } from './evaluator.ts';
-import type { EvaluationProgress } from './evaluator-progress.ts';
-import type { EvaluationPrompt, Scorer } from './evaluator-responses.ts';
-import { mean, standardDeviation } from './text-measures.ts';
 
 const base = tinyModel();
 const tokenizer = tinyTokenizer();

@@ -1,22 +1,22 @@
+import { concatFloats, offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
-import type { EvaluationReport, Performance } from '../loop/evaluation-report.ts';
-import type { PolicyModel } from '../models/policy-model.ts';
-import type { ValueModel } from '../models/value-model.ts';
-import type { TokenAndTextScores } from '../reward-kl/reward-computation.ts';
-import type { RewardSample } from '../reward-kl/reward-source.ts';
-import { type ConvergenceConfig, ConvergenceMonitor } from './convergence.ts';
-import { measureTokens, sumEach, type TokenColumns } from './evaluator-columns.ts';
-import { type PerformanceConfig, performanceOf } from './evaluator-performance.ts';
-import { type EvaluationProgress, ProgressCounter } from './evaluator-progress.ts';
-import { ReferenceResponses, type RefResponse } from './evaluator-reference.ts';
+import type { EvaluationReport } from '../loop/index.ts';
+import type { PolicyModel, ValueModel } from '../models/index.ts';
 import {
-  type EvaluationPrompt,
-  respond,
-  type ScoredResponses,
-  type Scorer,
-} from './evaluator-responses.ts';
+  type PromptInfo,
+  type RewardSample,
+  type TokenAndTextScores,
+  toRewardSamples,
+} from '../reward-kl/index.ts';
+import { type ConvergenceConfig, ConvergenceMonitor } from './convergence.ts';
+import {
+  type PerformanceConfig,
+  performanceOf,
+  sumPerResponse,
+  type TokenColumns,
+} from './performance.ts';
 
 export type EvaluatorConfig = ConvergenceConfig &
   PerformanceConfig &
@@ -26,46 +26,75 @@ export type EvaluatorConfig = ConvergenceConfig &
 export interface EvaluatorOptions {
   readonly config: EvaluatorConfig;
   readonly policy: PolicyModel;
-  /** The base without an adapter. Its decoder is freed as soon as its responses are known. */
+  /** Its decoder is freed once its responses are known. */
   readonly reference: PolicyModel;
   readonly value?: ValueModel | undefined;
   readonly scorer: Scorer;
-  /** What training does to scores before it places them, such as to normalise them; nothing if not
-   *  given. Values foresee these scores, so the explained variance is of them. */
+  /** What training does to scores before it places them, such as normalising; nothing by default.
+   *  Values predict these scores, so the explained variance uses them. */
   readonly shapeScores?:
     | ((scored: TokenAndTextScores, samples: readonly RewardSample[]) => TokenAndTextScores)
     | undefined;
 }
 
+/** Scores of responses and of their tokens, from training's reward sources. */
+export type Scorer = (
+  samples: readonly RewardSample[],
+  context: { readonly signal?: AbortSignal | undefined },
+) => Promise<TokenAndTextScores>;
+
+export interface EvaluationPrompt extends PromptInfo {
+  readonly tokens: Int32Array;
+}
+
 export interface EvaluateOptions {
-  /** Steps made so far. */
+  /** Number of completed steps. */
   readonly step: number;
-  /** β as it is now; the config's if not given. */
+  /** The current β; the config's by default. */
   readonly klCoef?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Counts each response once when it is generated and once when it is measured. */
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
 }
 
-interface Answers {
-  readonly greedy: ScoredResponses;
-  readonly sampled: ScoredResponses;
-  readonly refs: readonly RefResponse[];
+export interface EvaluationProgress {
+  readonly done: number;
+  readonly total: number;
 }
 
+/** Responses in the order of prompts and samples, with their scores. */
+interface ScoredResponses extends TokenAndTextScores {
+  readonly texts: readonly GeneratedText[];
+  readonly samples: readonly RewardSample[];
+}
+
+/** The reference's greedy response to a prompt. */
+interface RefResponse {
+  readonly refResponse: string;
+  readonly refScore: number;
+}
+
+interface GenerateContext {
+  readonly generation: GenerationOptions;
+  readonly progress: ProgressCounter;
+}
+
+/** Responses that run between two checks of the signal. */
+const RESPONSES_AT_ONCE = 16;
+
 /**
- * Measures the policy on validation prompts and says whether training should go on. Random streams
- * are keyed by prompt and sample but not by step: evaluations differ by the policy alone, and their
- * curve is the smoother for it.
+ * Measures the policy on validation prompts and decides whether training should continue. Random
+ * streams are keyed by prompt and sample but not by step, so evaluations differ by the policy alone.
  */
 export class Evaluator {
-  /** Remembers the evaluations; its state belongs into a checkpoint. */
+  /** Remembers the run's evaluations. Its state is part of a checkpoint. */
   readonly convergence: ConvergenceMonitor;
   private readonly options: EvaluatorOptions;
-  private readonly refResponses: ReferenceResponses;
+  /** The reference never changes, so it responds to each prompt once. */
+  private readonly refResponses = new WeakMap<EvaluationPrompt, RefResponse>();
 
   constructor(options: EvaluatorOptions) {
     this.options = options;
-    this.refResponses = new ReferenceResponses(options.reference, options.scorer);
     this.convergence = new ConvergenceMonitor(options.config);
   }
 
@@ -78,104 +107,178 @@ export class Evaluator {
     return { performance, convergence: this.convergence.update(performance), samples };
   }
 
-  /** The performance alone: `convergence` learns nothing of it. */
+  /** The performance alone: `convergence` does not see it. */
   async measure(
     prompts: readonly EvaluationPrompt[],
     options: EvaluateOptions,
   ): Promise<Omit<EvaluationReport, 'convergence'>> {
     if (prompts.length === 0) {
-      throw new RangeError(
-        'Cannot evaluate: there must be at least one validation prompt, got none',
-      );
+      throw new RangeError('Cannot evaluate: there must be at least one validation prompt, got 0');
     }
-    const { config } = this.options;
+    const { config, policy, shapeScores } = this.options;
     const progress = new ProgressCounter(this.countWork(prompts), options);
-    const greedily = { generation: this.greedy(), progress };
-    const refs = await this.refResponses.ask(prompts, greedily);
-    const greedy = await this.askPolicy(prompts, greedily);
-    const sampled = await this.askPolicy(prompts, { generation: this.sampling(), progress });
+    const greedyContext = { generation: this.greedyOptions(), progress };
+    const refs = await this.respondAsReference(prompts, greedyContext);
+    const greedy = await this.respond(policy, prompts, greedyContext);
+    const sampled = await this.respond(policy, prompts, {
+      generation: this.samplingOptions(),
+      progress,
+    });
     const columns = await this.measureTokens(sampled.texts, progress);
     const shown = await this.measureTokens(greedy.texts.slice(0, config.logSamples), progress);
-    const kls = sumEach(shown.logratios, shown.offsets);
-    const klCoef = options.klCoef ?? config.klCoef;
-    return {
-      performance: this.performance({ greedy, sampled, refs }, { columns, klCoef }),
-      samples: kls.map((kl, i) => ({
-        step: options.step,
-        ...describeResponse(greedy, i),
-        kl,
-        ...refs[i]!,
-      })),
-    };
-  }
-
-  private performance(
-    { greedy, sampled, refs }: Answers,
-    { columns, klCoef }: { columns: TokenColumns; klCoef: number },
-  ): Performance {
-    const { config, shapeScores } = this.options;
-    const { texts, samples, scores } = sampled;
-    const shaped = shapeScores?.(sampled, samples) ?? sampled;
-    return performanceOf(
+    const performance = performanceOf(
       {
         greedyScores: greedy.scores,
         refScores: Float32Array.from(refs, ({ refScore }) => refScore),
-        tokens: texts.map(({ tokens }) => tokens),
-        scores,
-        shaped,
+        tokens: sampled.texts.map(({ tokens }) => tokens),
+        scores: sampled.scores,
+        shaped: shapeScores?.(sampled, sampled.samples) ?? sampled,
         columns,
       },
-      { ...config, klCoef },
+      { ...config, klCoef: options.klCoef ?? config.klCoef },
     );
+    const samples = sumPerResponse(shown.logratios, shown.offsets).map((kl, i) => ({
+      step: options.step,
+      ...describeResponse(greedy, i),
+      kl,
+      ...refs[i]!,
+    }));
+    return { performance, samples };
   }
 
-  private askPolicy(
+  /** Generates responses to prompts and scores them. */
+  private async respond(
+    model: PolicyModel,
     prompts: readonly EvaluationPrompt[],
-    { generation, progress }: { generation: GenerationOptions; progress: ProgressCounter },
+    { generation, progress }: GenerateContext,
   ): Promise<ScoredResponses> {
-    const { policy, scorer } = this.options;
-    return respond(prompts, { generator: policy.generator, generation, scorer, progress });
+    const { signal } = progress;
+    const tokens = prompts.map((prompt) => prompt.tokens);
+    const onText = () => progress.advance(1);
+    const texts = await model.generate(tokens, { ...generation, signal, onText });
+    const samples = toRewardSamples(texts, prompts);
+    const { scores, tokenScores } = await this.options.scorer(samples, { signal });
+    signal?.throwIfAborted();
+    expectScores(scores, samples.length);
+    return { texts, samples, scores, tokenScores };
   }
 
-  private measureTokens(
+  private async respondAsReference(
+    prompts: readonly EvaluationPrompt[],
+    context: GenerateContext,
+  ): Promise<RefResponse[]> {
+    const { reference } = this.options;
+    if (!this.knowsReference(prompts)) {
+      try {
+        const { texts, scores } = await this.respond(reference, prompts, context);
+        for (const [i, prompt] of prompts.entries()) {
+          const response = { refResponse: texts[i]!.text, refScore: scores[i]! };
+          this.refResponses.set(prompt, response);
+        }
+      } finally {
+        await reference.dispose();
+      }
+    }
+    return prompts.map((prompt) => this.refResponses.get(prompt)!);
+  }
+
+  private knowsReference(prompts: readonly EvaluationPrompt[]): boolean {
+    return prompts.every((prompt) => this.refResponses.has(prompt));
+  }
+
+  /** Runs the models over finished responses. The sampling logprobs cannot be used: greedy texts have
+   *  them at temperature 1, and an int8 decoder is not quite the policy. */
+  private async measureTokens(
     texts: readonly GeneratedText[],
     progress: ProgressCounter,
   ): Promise<TokenColumns> {
     const { policy, reference, value, config } = this.options;
     const { temperature } = config;
-    return measureTokens(texts, { policy, reference, value, temperature, progress });
+    const logratios: Float32Array[] = [];
+    const entropies: Float32Array[] = [];
+    const values: Float32Array[] = [];
+    for (let start = 0; start < texts.length; start += RESPONSES_AT_ONCE) {
+      const group = texts.slice(start, start + RESPONSES_AT_ONCE);
+      const prompts = group.map(({ promptTokens }) => promptTokens);
+      const responses = group.map(({ tokens }) => tokens);
+      const own = await policy.logprobs(prompts, responses, { temperature });
+      const ref = await reference.logprobs(prompts, responses, { temperature });
+      for (const [i, logprobs] of own.logprobs.entries()) {
+        logratios.push(logprobs.map((x, t) => x - ref.logprobs[i]![t]!));
+      }
+      entropies.push(...own.entropies);
+      if (value !== undefined) values.push(...(await value.values(prompts, responses)));
+      progress.advance(group.length);
+    }
+    return {
+      offsets: offsetsOf(texts.map(({ tokens }) => tokens.length)),
+      logratios: concatFloats(logratios),
+      entropies: concatFloats(entropies),
+      values: value && concatFloats(values),
+    };
   }
 
   private countWork(prompts: readonly EvaluationPrompt[]): number {
     const { evalBestOf, logSamples } = this.options.config;
     const { length } = prompts;
-    const greedy = this.refResponses.knows(prompts) ? length : 2 * length;
+    const greedy = this.knowsReference(prompts) ? length : 2 * length;
     return greedy + 2 * length * evalBestOf + Math.min(logSamples, length);
   }
 
-  private greedy(): GenerationOptions {
+  private greedyOptions(): GenerationOptions {
     const { maxNewTokens, stop } = this.options.config;
     return { maxNewTokens, stopStrings: stop, temperature: 0 };
   }
 
   /** As in training. */
-  private sampling(): GenerationOptions {
+  private samplingOptions(): GenerationOptions {
     const { temperature, topK, topP, minP, seed, evalBestOf } = this.options.config;
     const filters = { ...(topK !== undefined && { topK }), topP, minP };
     const keys = { seed, streamKey: ['evaluation'], numReturnSequences: evalBestOf };
-    return { ...this.greedy(), temperature, ...filters, ...keys };
+    return { ...this.greedyOptions(), temperature, ...filters, ...keys };
+  }
+}
+
+/** Counts the work of one evaluation and stops it when its signal is aborted. */
+class ProgressCounter {
+  readonly signal: AbortSignal | undefined;
+  private readonly total: number;
+  private readonly onProgress: EvaluateOptions['onProgress'];
+  private done = 0;
+
+  constructor(
+    total: number,
+    { signal, onProgress }: Pick<EvaluateOptions, 'signal' | 'onProgress'>,
+  ) {
+    this.total = total;
+    this.signal = signal;
+    this.onProgress = onProgress;
+  }
+
+  advance(count: number): void {
+    this.done += count;
+    this.onProgress?.({ done: this.done, total: this.total });
+    this.signal?.throwIfAborted();
   }
 }
 
 function describeResponse({ samples, scores }: ScoredResponses, i: number) {
   const { promptIdx, sample, prompt, response, tokens, finished } = samples[i]!;
-  return {
-    promptIdx,
-    sample,
-    prompt,
-    response,
-    score: scores[i]!,
-    length: tokens.length,
-    finished,
-  };
+  const length = tokens.length;
+  return { promptIdx, sample, prompt, response, score: scores[i]!, length, finished };
+}
+
+/** A single NaN would silence every convergence rule. */
+function expectScores(scores: Float32Array, count: number): void {
+  if (scores.length !== count) {
+    throw new RangeError(
+      `Cannot evaluate: the scorer must return ${count} scores, one per response, got ${scores.length}`,
+    );
+  }
+  const bad = scores.findIndex((score) => !Number.isFinite(score));
+  if (bad >= 0) {
+    throw new RangeError(
+      `Cannot evaluate: scores must be finite numbers, got ${scores[bad]} for response ${bad}`,
+    );
+  }
 }

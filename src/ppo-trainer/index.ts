@@ -1,9 +1,7 @@
-export type { StepContext } from './collect-experience.ts';
-export type { ComponentOptions, Components } from './components.ts';
+export { buildComponents, type ComponentOptions, type PPOComponents } from './components.ts';
 export { ConvergenceMonitor } from './convergence.ts';
 export { type EvaluateOptions, Evaluator, type EvaluatorOptions } from './evaluator.ts';
-export type { RewardModelClass } from './make-roles.ts';
-export type { PPOStepResult, StepDetails } from './ppo-step.ts';
+export { type PPOStepResult, ppoStep, type StepContext, type StepDetails } from './ppo-step.ts';
 export {
   PPOTrainer,
   type PPOTrainerOptions,
@@ -11,3 +9,4 @@ export {
   type TrainOptions,
 } from './ppo-trainer.ts';
 export type { TrainPrompt } from './read-prompts.ts';
+export type { RewardModelClass } from './roles.ts';

@@ -1,8 +1,7 @@
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import { chooseSlots } from '../generation/choose-slots.ts';
-import { engineBytes } from '../generation/engine-bytes.ts';
-import { cacheBytes } from '../generation/kv-cache.ts';
+import { engineBytes } from '../generation/decode-weights.ts';
+import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { countAdapter, countParameters } from '../models/decoder/parameter-counts.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
@@ -62,7 +61,7 @@ export class MemoryEstimator {
 
   constructor(architecture: Architecture, options: MemoryOptions) {
     const { config, rewardModels } = options;
-    const lora = loraOf(config);
+    const lora = toLoraConfig(config);
     const meter = (save: PPOConfig['saveActivations']) =>
       activationMeter(architecture, { lora, save });
     this.architecture = architecture;

@@ -1,15 +1,38 @@
+import type { PPOConfig } from '../config/ppo-config.ts';
+import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import type { Metrics } from '../loop/records.ts';
-import { collectExperience, type RolloutDetails, type StepContext } from './collect-experience.ts';
-import type { Components } from './components.ts';
-import { shortNames } from './step-metrics.ts';
-import { type LastRatios, updateModels } from './update-models.ts';
+import { type Experience, ExperienceBuffer } from '../experience-buffer/index.ts';
+import type { GeneratedText } from '../generation/index.ts';
+import type { Metrics, Phase } from '../loop/index.ts';
+import { selectResponses, toResponses } from '../models/responses.ts';
+import type { Whitening } from '../reward-kl/index.ts';
+import { toRewardSamples } from '../reward-kl/index.ts';
+import type { Rollout, RolloutSequence } from '../token-attribution/index.ts';
+import { placeColumns, type ScoreJob, StepCache, StepPlan } from '../training/index.ts';
+import type { PPOComponents } from './components.ts';
+import { averageMetrics, rolloutMetrics, shortNames } from './step-metrics.ts';
 
-/** What a step knows of its responses besides its experience. */
-export interface StepDetails extends RolloutDetails {
-  /** Sequences that no optimiser step came to are not in it. */
-  readonly ratios: LastRatios;
+export interface StepContext {
+  /** Number of completed steps. It keys the random streams. */
+  readonly step: number;
+  readonly signal?: AbortSignal | undefined;
+  /** What the step's records need; nothing is collected for them without it. */
+  readonly log?: Pick<TrainingConfig, 'logSamples' | 'logTokens' | 'topLogprobs'> | undefined;
+  readonly onProgress?: ((phase: Phase, done: number, total: number) => void) | undefined;
+}
+
+/** What a step knows about its responses besides its experience. */
+export interface StepDetails {
+  /** The responses as generated, in the experience's order. */
+  readonly texts: readonly GeneratedText[];
+  /** r_t as used for the advantages: whitened if the config says so, [S]. */
+  readonly rewards: Float32Array;
+  /** Mean and standard deviation that whitened the advantages. */
+  readonly whitening: Whitening | undefined;
+  /** β of the rewards. */
+  readonly klCoef: number;
+  /** ρ_t of each response when the loss last saw it; missing for responses it never saw. */
+  readonly ratios: ReadonlyMap<RolloutSequence, Float32Array>;
 }
 
 export interface PPOStepResult {
@@ -18,41 +41,265 @@ export interface PPOStepResult {
   readonly details: StepDetails;
 }
 
-/** One step of PPO: experience from some prompts, and the updates that it is worth. A step that
- *  throws has changed nothing. */
+/**
+ * One PPO step: responses to some prompts, their rewards and advantages, and the updates. If it
+ * throws, models, rewards and buffer are as before.
+ */
 export async function ppoStep(
-  components: Components,
+  components: PPOComponents,
   prompts: readonly PromptRecord[],
   context: StepContext,
 ): Promise<PPOStepResult> {
-  const { rewardComputer, buffer } = components;
-  const before = rewardComputer.state();
+  const { config, attributor, rewardComputer, valueAdder, advantageComputer, buffer } = components;
+  const undo = undoOf(components);
+  const clock = new Stopwatch();
+  // What later phases reuse from earlier ones, until the first optimiser step changes the weights.
+  const cache = new StepCache();
   try {
-    const collected = await collectExperience(components, prompts, context);
-    const { experience, generateTime, scoreTime } = collected;
+    // 1. Generate responses.
+    const texts = await rollOut(components, prompts, { ...context, cache });
+    clock.lap('generate');
+
+    // 2, 3. (State, action) pairs with log π_old, log π_ref and KL_t.
+    context.onProgress?.('score', 0, texts.length);
+    const plan = new StepPlan(responsesOf(texts), config);
+    const reuse = plan.reusesPasses ? cache : undefined;
+    const promptTexts = prompts.map(({ text }) => text);
+    const passes = logprobPasses(components, texts, { plan, cache: reuse });
+    const rollout = await attributor.attribute(texts, promptTexts, passes);
+
+    // 4, 5. Scores of responses, rewards of tokens.
+    const samples = toRewardSamples(rollout, prompts);
+    const { signal } = context;
+    const scored = await rewardComputer.computeRewards(rollout, { samples, signal });
+    const { scores, rewards, stepOffsets } = scored;
+
+    // 6. Values of states.
+    const values = await valueAdder.addValues(rollout, stepOffsets, () =>
+      valuesOf(components, { rollout, stepOffsets, plan, cache: reuse }),
+    );
+
+    // 7, 8, 9. TD errors, advantages, returns.
+    const columns = { ...rollout, stepOffsets, scores, rewards, values };
+    const computed = advantageComputer.computeAdvantages(columns);
+    const { whitening, whitenedRewards = rewards, ...advantages } = computed;
+    const experience = { ...columns, ...advantages };
+    context.onProgress?.('score', texts.length, texts.length);
+    clock.lap('score');
+
+    // 10, 11. Update policy and value model.
     buffer.store(experience);
-    const start = performance.now();
-    const { metrics: updated, ratios } = await updateModels(components, context);
-    const updateTime = (performance.now() - start) / 1000;
+    const { klCoef } = rewardComputer;
+    const update = await updateModels(components, { plan, cache, klCoef, ...context });
+    buffer.endStep();
+    clock.lap('update');
+
     const metrics = {
-      ...updated,
-      ...collected.metrics,
-      'timing/generate': generateTime,
-      'timing/score': scoreTime,
-      'timing/update': updateTime,
-      'perf/tokens_per_second': experience.tokens.length / (generateTime + scoreTime + updateTime),
-      'perf/rss_mb': process.memoryUsage.rss() / 2 ** 20,
+      ...update.metrics,
+      ...scored.metrics,
+      ...rolloutMetrics(experience),
+      ...clock.metrics(experience.tokens.length),
     };
+    const { ratios } = update;
     return {
       metrics: { ...metrics, ...shortNames(metrics) },
       experience,
-      details: { ...collected.made, ratios },
+      details: { texts, rewards: whitenedRewards, whitening, klCoef, ratios },
     };
   } catch (error) {
-    rewardComputer.restore(before);
+    undo();
     throw error;
-  } finally {
-    buffer.clear();
-    components.modelTrainer.forgetPasses();
+  }
+}
+
+/** Generates the step's responses, shard by shard. */
+async function rollOut(
+  { config, jobs }: PPOComponents,
+  prompts: readonly PromptRecord[],
+  { step, signal, onProgress, log, cache }: StepContext & { readonly cache: StepCache },
+): Promise<GeneratedText[]> {
+  const total = prompts.length * config.samplesPerPrompt;
+  const size = config.rolloutShardSize ?? prompts.length;
+  const texts: GeneratedText[] = [];
+  let done = 0;
+  const onText = () => onProgress?.('generate', ++done, total);
+  onProgress?.('generate', 0, total);
+  for (let firstPrompt = 0; firstPrompt < prompts.length; firstPrompt += size) {
+    const shard = prompts.slice(firstPrompt, firstPrompt + size).map(({ tokens }) => tokens);
+    const generation = {
+      ...generationOptions(config),
+      ...{ firstPrompt, seed: config.seed, streamKey: [step] },
+      ...(log && {
+        topLogprobs: log.topLogprobs,
+        topLogprobsTexts: Math.min(log.logTokens, log.logSamples),
+      }),
+    };
+    texts.push(...(await jobs.rollOut({ prompts: shard, generation }, { cache, signal, onText })));
+  }
+  return texts;
+}
+
+interface ScoringOptions {
+  readonly plan: StepPlan;
+  /** Set if the update reuses the passes. */
+  readonly cache: StepCache | undefined;
+}
+
+/** log π_old and log π_ref of the texts, one micro-batch after the other. */
+function logprobPasses(
+  { jobs }: PPOComponents,
+  texts: readonly GeneratedText[],
+  { plan, cache }: ScoringOptions,
+) {
+  const responses = responsesOf(texts);
+  const run = async (score: (job: ScoreJob) => ReturnType<typeof jobs.refLogprobs>) => {
+    const logprobs = new Float32Array(responses.tokens.length);
+    const entropies = new Float32Array(responses.tokens.length);
+    for (const [microBatch, indices] of plan.microBatches.entries()) {
+      const part = await score({ microBatch, responses: selectResponses(responses, indices) });
+      const { offsets } = responses;
+      placeColumns(logprobs, { offsets, indices, values: part.logprobs });
+      placeColumns(entropies, { offsets, indices, values: part.entropies });
+    }
+    return { logprobs, entropies };
+  };
+  return {
+    policy: () => run((job) => jobs.policyLogprobs(job, { cache })),
+    reference: () => run((job) => jobs.refLogprobs(job)),
+  };
+}
+
+/** V_old of all states, one micro-batch after the other. */
+async function valuesOf(
+  { jobs }: PPOComponents,
+  options: ScoringOptions & { readonly rollout: Rollout; readonly stepOffsets: Int32Array },
+): Promise<Float32Array> {
+  const { rollout, stepOffsets, plan, cache } = options;
+  const values = new Float32Array(stepOffsets.at(-1)!);
+  for (const [microBatch, indices] of plan.microBatches.entries()) {
+    const responses = selectResponses(rollout, indices);
+    const stateCounts = indices.map((i) => stepOffsets[i + 1]! - stepOffsets[i]!);
+    const part = await jobs.values({ microBatch, responses, stateCounts }, { cache });
+    placeColumns(values, { offsets: stepOffsets, indices, values: part });
+  }
+  return values;
+}
+
+interface UpdateOptions extends StepContext {
+  readonly plan: StepPlan;
+  readonly cache: StepCache;
+  readonly klCoef: number;
+}
+
+/** PPO epochs over the buffer, in minibatches: each is one optimiser step of both models. */
+async function updateModels(
+  { buffer, modelTrainer, config }: PPOComponents,
+  { step, plan, cache, klCoef, onProgress }: UpdateOptions,
+) {
+  const size = config.miniBatchSize ?? buffer.size;
+  const total = config.ppoEpochs * Math.ceil(buffer.size / size);
+  const lr = modelTrainer.policyOptimizer.learningRate;
+  const steps: Metrics[] = [];
+  const ratios = new Map<RolloutSequence, Float32Array>();
+  let stopped = false;
+  onProgress?.('update', 0, total);
+  for (let ppoEpoch = 0; ppoEpoch < config.ppoEpochs && !stopped; ppoEpoch++) {
+    for (const batch of buffer.miniBatches(size, { step, ppoEpoch })) {
+      const result = await modelTrainer.trainStep(batch, {
+        klCoef,
+        microBatches: plan.microBatchesOf(batch),
+        // The cached passes are of the weights before the first optimiser step.
+        ...(steps.length === 0 && { cache }),
+      });
+      cache.drop();
+      steps.push(result.metrics);
+      for (const [i, sequence] of batch.sequences.entries()) {
+        const { offsets } = batch;
+        ratios.set(sequence, result.ratios.subarray(offsets[i]!, offsets[i + 1]!));
+      }
+      onProgress?.('update', steps.length, total);
+      stopped = result.stopped;
+      if (stopped) break;
+    }
+  }
+  const metrics = {
+    ...averageMetrics(steps),
+    lr,
+    'policy/early_stop': Number(stopped),
+    'policy/optimizer_steps': steps.length - Number(stopped),
+  };
+  return { metrics, ratios };
+}
+
+/** Optimiser steps of a run of this many PPO steps.
+ *  @example 2 epochs over 8 responses in minibatches of 4, 3 steps  →  12 */
+export function optimizerSteps(config: PPOConfig, totalSteps: number): number {
+  const { ppoEpochs, batchSize, samplesPerPrompt, bufferCapacity = 0 } = config;
+  const responses = batchSize * samplesPerPrompt;
+  const stepsAt = (size: number) => ppoEpochs * Math.ceil(size / (config.miniBatchSize ?? size));
+  // The buffer grows for a few steps, then every step has as many optimiser steps.
+  const growing = Math.min(totalSteps, Math.ceil(Math.max(bufferCapacity, responses) / responses));
+  let sum = 0;
+  for (let step = 0; step < growing; step++) sum += stepsAt(ExperienceBuffer.sizeAt(step, config));
+  return sum + (totalSteps - growing) * stepsAt(ExperienceBuffer.sizeAt(growing, config));
+}
+
+/** Remembers models, rewards and buffer; the returned function restores them. */
+function undoOf({ modelTrainer, rewardComputer, buffer }: PPOComponents): () => void {
+  const restoreModels = modelTrainer.snapshot();
+  const restoreBuffer = buffer.snapshot();
+  const rewards = rewardComputer.state();
+  return () => {
+    restoreModels();
+    restoreBuffer();
+    rewardComputer.restore(rewards);
+  };
+}
+
+function responsesOf(texts: readonly GeneratedText[]) {
+  return {
+    ...toResponses(
+      texts.map(({ promptTokens }) => promptTokens),
+      texts.map(({ tokens }) => tokens),
+    ),
+    sequences: texts.map(({ prompt, sample, promptTokens }) => ({
+      promptIdx: prompt,
+      sample,
+      promptTokens,
+    })),
+  };
+}
+
+function generationOptions(config: PPOConfig) {
+  const { maxNewTokens, temperature, topK, topP, minP, stop, samplesPerPrompt } = config;
+  return {
+    maxNewTokens,
+    temperature,
+    topP,
+    minP,
+    stopStrings: stop,
+    numReturnSequences: samplesPerPrompt,
+    ...(topK !== undefined && { topK }),
+  };
+}
+
+/** Measures the phases of a step in seconds. */
+class Stopwatch {
+  private readonly seconds: Record<string, number> = {};
+  private last = performance.now();
+
+  lap(phase: 'generate' | 'score' | 'update'): void {
+    const now = performance.now();
+    this.seconds[`timing/${phase}`] = (now - this.last) / 1000;
+    this.last = now;
+  }
+
+  metrics(tokens: number): Metrics {
+    const total = Object.values(this.seconds).reduce((sum, seconds) => sum + seconds, 0);
+    return {
+      ...this.seconds,
+      'perf/tokens_per_second': tokens / total,
+      'perf/rss_mb': process.memoryUsage.rss() / 2 ** 20,
+    };
   }
 }

@@ -12,8 +12,8 @@ import {
   TrainLoop,
 } from '../loop/index.ts';
 import { type LoadedModel, loadModel } from '../models/index.ts';
-import type { StepContext } from './collect-experience.ts';
-import { type ComponentOptions, type Components, makeComponents } from './components.ts';
+import { buildComponents, type ComponentOptions, type PPOComponents } from './components.ts';
+import type { StepContext } from './ppo-step.ts';
 import { type PPOStepResult, ppoStep } from './ppo-step.ts';
 import { ppoTraining } from './ppo-training.ts';
 import { readPrompts, type TrainPrompt } from './read-prompts.ts';
@@ -51,7 +51,7 @@ export class PPOTrainer {
   readonly config: PPOConfig;
   private readonly options: PPOTrainerOptions;
   private readonly warnings: string[] = [];
-  private made: Promise<Components> | undefined;
+  private made: Promise<PPOComponents> | undefined;
 
   constructor(config: PPOConfigOptions = {}, options: PPOTrainerOptions = {}) {
     this.config = resolvePPOConfig(config);
@@ -59,7 +59,7 @@ export class PPOTrainer {
   }
 
   /** All parts of a step, over one copy of the base; the model is loaded with the first call. */
-  components(): Promise<Components> {
+  components(): Promise<PPOComponents> {
     this.made ??= this.make();
     return this.made;
   }
@@ -139,7 +139,7 @@ export class PPOTrainer {
     if (this.options.model === undefined) await model.base.dispose();
   }
 
-  private async make(): Promise<Components> {
+  private async make(): Promise<PPOComponents> {
     const { modelName, revision, adapter } = this.config;
     const given = this.options.model;
     const model = given ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
@@ -148,7 +148,7 @@ export class PPOTrainer {
       adapter === undefined
         ? undefined
         : (await readAdapter(adapter, model.base.modules())).adapter;
-    return makeComponents(this.config, model, { ...this.options, initialAdapter, warn });
+    return buildComponents(this.config, model, { ...this.options, initialAdapter, warn });
   }
 }
 

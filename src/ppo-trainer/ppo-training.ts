@@ -4,12 +4,11 @@ import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
 import { evaluationMetrics, readArrays, type Training, writeArrays } from '../loop/index.ts';
 import type { RoleOptimizer } from '../training/index.ts';
-import type { Components } from './components.ts';
+import type { PPOComponents } from './components.ts';
 import type { Evaluator } from './evaluator.ts';
-import { ppoStep } from './ppo-step.ts';
+import { optimizerSteps, ppoStep } from './ppo-step.ts';
 import { checkpointFolders, loadRoles, saveRoles } from './saved-roles.ts';
 import { stepRecords } from './step-records.ts';
-import { optimizerSteps } from './update-models.ts';
 
 export interface PPOTrainingOptions {
   readonly training: TrainingConfig;
@@ -22,11 +21,13 @@ const stateSchema = z.strictObject({
   optimizerSteps: z.array(z.int().min(0)),
   rewards: z.unknown(),
   convergence: z.unknown(),
+  /** Responses of earlier steps that later updates reuse. */
+  buffer: z.unknown(),
 });
 
 /** PPO as the training loop repeats it: a step over some prompts, evaluation, and all state. */
-export function ppoTraining(components: Components, options: PPOTrainingOptions): Training {
-  const { config, rewardComputer, modelTrainer } = components;
+export function ppoTraining(components: PPOComponents, options: PPOTrainingOptions): Training {
+  const { config, rewardComputer, modelTrainer, buffer } = components;
   const { training, prompts, validation } = options;
   const evaluator = components.makeEvaluator(training);
   const initialRewards = rewardComputer.state();
@@ -34,9 +35,9 @@ export function ppoTraining(components: Components, options: PPOTrainingOptions)
     count: prompts.length,
     identity: (totalSteps) => identityOf(components, options, totalSteps),
     start: (totalSteps) => {
-      const responses = config.batchSize * config.samplesPerPrompt;
-      modelTrainer.start(totalSteps * optimizerSteps(config, responses));
+      modelTrainer.start(optimizerSteps(config, totalSteps));
       rewardComputer.restore(initialRewards);
+      buffer.clear();
     },
     step: async (indices, context) => {
       const batch = Array.from(indices, (i) => prompts[i]!);
@@ -64,7 +65,7 @@ export function ppoTraining(components: Components, options: PPOTrainingOptions)
 
 /** What must be the same for a run to resume exactly. */
 function identityOf(
-  { config }: Components,
+  { config }: PPOComponents,
   { training, prompts }: PPOTrainingOptions,
   totalSteps: number,
 ): Record<string, unknown> {
@@ -77,7 +78,7 @@ function identityOf(
 }
 
 /** Writes adapters as PEFT folders and the moments of the optimisers. */
-async function saveState(folder: string, components: Components, evaluator: Evaluator) {
+async function saveState(folder: string, components: PPOComponents, evaluator: Evaluator) {
   await saveRoles(components, checkpointFolders(folder));
   const steps: number[] = [];
   for (const [name, optimizer] of optimizersOf(components)) {
@@ -89,24 +90,26 @@ async function saveState(folder: string, components: Components, evaluator: Eval
     optimizerSteps: steps,
     rewards: components.rewardComputer.state(),
     convergence: evaluator.convergence.state(),
+    buffer: components.buffer.state(),
   };
 }
 
 async function loadState(
   folder: string,
   saved: unknown,
-  { components, evaluator }: { components: Components; evaluator: Evaluator },
+  { components, evaluator }: { components: PPOComponents; evaluator: Evaluator },
 ): Promise<void> {
-  const { optimizerSteps: steps, rewards, convergence } = stateSchema.parse(saved);
+  const { optimizerSteps: steps, rewards, convergence, buffer } = stateSchema.parse(saved);
   await loadRoles(components, checkpointFolders(folder));
   for (const [k, [name, optimizer]] of optimizersOf(components).entries()) {
     optimizer.restore({ step: steps[k]!, tensors: await readArrays(join(folder, name)) });
   }
   components.rewardComputer.restore(rewards);
   evaluator.convergence.restore(convergence);
+  components.buffer.restore(buffer);
 }
 
-function optimizersOf({ modelTrainer }: Components): [string, RoleOptimizer][] {
+function optimizersOf({ modelTrainer }: PPOComponents): [string, RoleOptimizer][] {
   const { policyOptimizer, valueOptimizer } = modelTrainer;
   const policy: [string, RoleOptimizer] = ['policy-optimizer.safetensors', policyOptimizer];
   return valueOptimizer === undefined

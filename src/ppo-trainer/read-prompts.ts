@@ -1,5 +1,5 @@
 import type { PromptRecord } from '../data/index.ts';
-import type { Components } from './components.ts';
+import type { PPOComponents } from './components.ts';
 
 /** A prompt as text, or as a record of `loadPrompts` with the columns that rewards need. */
 export type TrainPrompt = string | PromptRecord;
@@ -7,7 +7,7 @@ export type TrainPrompt = string | PromptRecord;
 /** Tokens of all prompts; none may leave no room for a response. */
 export function readPrompts(
   prompts: readonly TrainPrompt[],
-  { model, config }: Pick<Components, 'model' | 'config'>,
+  { model, config }: Pick<PPOComponents, 'model' | 'config'>,
   action: 'train' | 'validate' | 'evaluate',
 ): PromptRecord[] {
   if (prompts.length === 0 && action !== 'validate') {

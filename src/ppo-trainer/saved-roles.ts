@@ -1,11 +1,14 @@
 import { join } from 'node:path';
-import { type LoraAdapter, readAdapter, writeAdapter } from '../base-setup/index.ts';
+import {
+  type LoraAdapter,
+  readAdapter,
+  scoreWeightName,
+  writeAdapter,
+} from '../base-setup/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
-import type { Components } from './components.ts';
+import type { PPOComponents } from './components.ts';
 
-type Roles = Pick<Components, 'model' | 'policy' | 'value'>;
-
-const HEAD = 'score.weight';
+type Roles = Pick<PPOComponents, 'model' | 'policy' | 'value'>;
 
 /** Writes the policy's adapter into a folder as PEFT does, and the value model's into another. */
 export async function saveRoles(
@@ -17,7 +20,7 @@ export async function saveRoles(
   if (value === undefined) return;
   await writeAdapter(valueFolder, value.adapter!, {
     baseModelNameOrPath,
-    extraTensors: new Map([[HEAD, value.head]]),
+    extraTensors: new Map([[scoreWeightName, value.head]]),
     taskType: 'TOKEN_CLS',
   });
 }
@@ -34,7 +37,11 @@ export async function loadRoles(
   if (value !== undefined && saved !== undefined) {
     expectAlike(value.adapter!, saved.adapter, valueFolder);
     copyWeights(saved.adapter, value.adapter!);
-    copyTensor(saved.extraTensors.get(HEAD), value.head, join(valueFolder, HEAD));
+    copyTensor(
+      saved.extraTensors.get(scoreWeightName),
+      value.head,
+      join(valueFolder, scoreWeightName),
+    );
   }
   copyWeights(adapter, policy.adapter!);
 }

@@ -1,7 +1,7 @@
+import { explainedVariance, mean, standardDeviation } from '../columns/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { Metrics } from '../loop/records.ts';
 import { rolloutMismatch } from '../training/index.ts';
-import { explainedVariance, mean, standardDeviation } from './text-measures.ts';
 
 /** What a rollout tells before any update: lengths, ends, entropy, returns and how well V foretold them.
  *  objective/entropy = mean over sequences of −Σ_t log π_old, as TRL has it. */

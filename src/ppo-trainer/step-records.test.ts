@@ -53,6 +53,7 @@ describe('tokens of a step event', () => {
         expectNear(record.advantages, advantages);
         expectNear(record.returns, returns);
         expect(record.whitening === null).toBe(config.whitenAdvantages === false);
+        expect(record.rewardWhitening === null).toBe(config.whitenRewards !== true);
         expect(record.samplingLogprobs?.length).toBe(config.topP && record.ids.length);
       }
     }

@@ -3,14 +3,15 @@ import type { TrainingConfig } from '../config/training-config.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { GeneratedText, LikelyTokens } from '../generation/index.ts';
 import type { SampleRecord, TokenRecord } from '../loop/records.ts';
-import type { Components } from './components.ts';
+import { whiteningOf } from '../reward-kl/whiten.ts';
+import type { PPOComponents } from './components.ts';
 import type { PPOStepResult } from './ppo-step.ts';
 
 interface StepRecordOptions {
   readonly step: number;
   /** Index of each of the step's prompts among all prompts. */
   readonly places: ArrayLike<number>;
-  readonly components: Pick<Components, 'config' | 'model'>;
+  readonly components: Pick<PPOComponents, 'config' | 'model'>;
   readonly training: Pick<TrainingConfig, 'logSamples'>;
 }
 
@@ -53,6 +54,9 @@ function tokenRecords(
 ): TokenRecord[] {
   const { tokenizer } = model;
   const { klCoef, whitening = null, texts } = result.details;
+  const rewardWhitening = config.whitenRewards
+    ? whiteningOf(result.experience.rewards, config.whitening)
+    : null;
   return texts.flatMap((text, i): TokenRecord[] => {
     const { entropies, alternatives } = text;
     if (entropies === undefined || alternatives === undefined) return [];
@@ -64,7 +68,7 @@ function tokenRecords(
         ...columnsOf(result, i),
         entropies: Array.from(entropies, round),
         alternatives: alternatives.map((likely, t) => describe(likely, { text, t, tokenizer })),
-        ...{ gamma: config.gamma, lambda: config.lam, klCoef, whitening },
+        ...{ gamma: config.gamma, lambda: config.lam, klCoef, whitening, rewardWhitening },
       },
     ];
   });

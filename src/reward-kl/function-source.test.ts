@@ -7,7 +7,7 @@ const { signal } = new AbortController();
 const samples = samplesOf('ab', 'c', 'def');
 
 describe('FunctionSource', () => {
-  test('scores each sample, at once or later, whole or by token', async () => {
+  test('scores each sample, synchronously or not, as a whole or per token', async () => {
     const source = new FunctionSource(({ response, tokens }) => {
       if (response === 'c') return Promise.resolve(-1);
       return response === 'def' ? Array.from(tokens, (_, t) => t) : response.length;
@@ -15,14 +15,14 @@ describe('FunctionSource', () => {
     expect(await source.score(samples, { signal })).toEqual([2, -1, [0, 1, 2]]);
   });
 
-  test('is called what the function is called, or what it is told', () => {
+  test("has the function's name unless another is set", () => {
     const brevity = () => 0;
     expect(new FunctionSource(brevity).name).toBe('brevity');
     expect(new FunctionSource(() => 0).name).toBe('reward');
     expect(new FunctionSource(brevity, { name: 'short' }).name).toBe('short');
   });
 
-  test('a throw names the function, the sample and what was thrown', async () => {
+  test('names the function, the sample and the error if it throws', async () => {
     const picky = ({ response }: { response: string }) => {
       if (response === 'c') throw new RangeError('c is not a word');
       return 1;
@@ -32,14 +32,14 @@ describe('FunctionSource', () => {
     );
   });
 
-  test('keeps the order and runs so many at once, never more', async () => {
+  test('keeps the order and never exceeds the concurrency', async () => {
     const counts = fc.integer({ min: 1, max: 12 });
     await fc.assert(
       fc.asyncProperty(counts, counts, async (count, concurrency) => {
-        let [running, most] = [0, 0];
+        let [running, maximum] = [0, 0];
         const source = new FunctionSource(
           async ({ promptIdx }) => {
-            most = Math.max(most, ++running);
+            maximum = Math.max(maximum, ++running);
             for (let tick = promptIdx % 3; tick >= 0; tick--) await Promise.resolve();
             running--;
             return promptIdx;
@@ -48,12 +48,12 @@ describe('FunctionSource', () => {
         );
         const many = samplesOf(...Array.from({ length: count }, () => 'a'));
         expect(await source.score(many, { signal })).toEqual([...many.keys()]);
-        expect(most).toBe(Math.min(count, concurrency));
+        expect(maximum).toBe(Math.min(count, concurrency));
       }),
     );
   });
 
-  test('starts nothing after a throw', async () => {
+  test('starts no sample after a throw', async () => {
     const started: number[] = [];
     const source = new FunctionSource(
       async ({ promptIdx }) => {
@@ -67,7 +67,7 @@ describe('FunctionSource', () => {
     expect(started).toEqual([0, 1]);
   });
 
-  test('starts nothing after an abort', async () => {
+  test('starts no sample after an abort', async () => {
     const controller = new AbortController();
     const started: number[] = [];
     const source = new FunctionSource(
@@ -82,7 +82,7 @@ describe('FunctionSource', () => {
     expect(started).toEqual([0]);
   });
 
-  test('a concurrency of 0 is refused', async () => {
+  test('rejects a concurrency of 0', async () => {
     const source = new FunctionSource(() => 0, { concurrency: 0 });
     await expect(source.score(samples, { signal })).rejects.toThrow(
       'concurrency must be a whole number ≥ 1, got 0',

@@ -1,23 +1,23 @@
-import { mapConcurrently } from './map-concurrently.ts';
-import { messageOf, RewardError } from './reward-error.ts';
-import type {
-  RewardFunction,
-  RewardSample,
-  RewardSource,
-  Score,
-  ScoreContext,
+import {
+  messageOf,
+  RewardError,
+  type RewardFunction,
+  type RewardSample,
+  type RewardScore,
+  type RewardSource,
+  type ScoreContext,
 } from './reward-source.ts';
 
 export interface FunctionSourceOptions {
-  /** The function's own name if not given; `reward` if it has none. */
+  /** The function's name by default; `reward` if it has none. */
   readonly name?: string | undefined;
-  /** Milliseconds without a new score after which it counts as hung. */
+  /** Milliseconds without a new score after which the function counts as hung. */
   readonly timeout?: number | undefined;
-  /** Calls of an asynchronous function that wait at once; 8 by default. */
+  /** Maximum number of pending calls of an asynchronous function; 8 by default. */
   readonly concurrency?: number | undefined;
 }
 
-/** Scores from a function of one sample, synchronous or not. */
+/** Scores samples one by one with a function, synchronous or not. */
 export class FunctionSource implements RewardSource {
   readonly name: string;
   readonly timeout: number | undefined;
@@ -26,7 +26,7 @@ export class FunctionSource implements RewardSource {
 
   constructor(reward: RewardFunction, options: FunctionSourceOptions = {}) {
     this.reward = reward;
-    this.name = options.name ?? (givenName(reward) || 'reward');
+    this.name = options.name ?? (ownName(reward) || 'reward');
     this.timeout = options.timeout;
     this.concurrency = options.concurrency ?? 8;
   }
@@ -34,7 +34,7 @@ export class FunctionSource implements RewardSource {
   score(
     samples: readonly RewardSample[],
     { signal, onScored }: ScoreContext,
-  ): Promise<readonly Score[]> {
+  ): Promise<readonly RewardScore[]> {
     const scoreOne = async (sample: RewardSample, index: number) => {
       try {
         return await this.reward(sample, { signal });
@@ -51,7 +51,41 @@ export class FunctionSource implements RewardSource {
   }
 }
 
-/** A function's name, unless it is only the word `default` that modules give. */
-export function givenName({ name }: { readonly name: string }): string {
+/** A function's name, unless it is `default`, which modules assign to unnamed exports. */
+export function ownName({ name }: { readonly name: string }): string {
   return /^_?default$/.test(name) ? '' : name;
+}
+
+export interface ConcurrencyOptions {
+  /** Maximum number of pending calls. */
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+}
+
+/** Maps items in order with limited concurrency; starts no new item after a throw or an abort. */
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  map: (item: T, index: number) => R | Promise<R>,
+  { concurrency, signal }: ConcurrencyOptions,
+): Promise<R[]> {
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new RangeError(`concurrency must be a whole number ≥ 1, got ${concurrency}`);
+  }
+  const results = new Array<R>(items.length);
+  let next = 0;
+  const worker = async () => {
+    while (next < items.length) {
+      signal.throwIfAborted();
+      const index = next++;
+      try {
+        results[index] = await map(items[index]!, index);
+      } catch (error) {
+        next = items.length;
+        throw error;
+      }
+    }
+  };
+  const workers = Math.min(concurrency, items.length);
+  await Promise.all(Array.from({ length: workers }, worker));
+  return results;
 }

@@ -32,18 +32,18 @@ describe('HumanSource', () => {
     expect(await source.score([sample('p', 'r')])).toEqual([3]);
   });
 
-  test('skips empty lines, and takes a byte order mark and line ends of Windows', async () => {
+  test('accepts empty lines, a byte order mark and Windows line endings', async () => {
     const text = JSON.stringify(line('p', 'r', 5));
     const source = await HumanSource.load(scoreFile(`\uFEFF${text}\r`, '', '  \r', ''));
     expect(await source.score([sample('p', 'r')])).toEqual([5]);
   });
 
-  test('a response that nobody scored is an error, or has the fallback score', async () => {
+  test('an unscored response is an error or gets the fallback score', async () => {
     const file = scoreFile(line('p', 'r', 1));
     const samples = [sample('p', 'r'), sample('p', `${'x'.repeat(50)}`)];
     await expect((await HumanSource.load(file)).score(samples)).rejects.toThrow(
-      `Cannot score sample 1 with "human": ${file} must hold its score, got none for the response ` +
-        `"${'x'.repeat(40)}…" to "p"; add a line, or give a fallback score`,
+      `Cannot score sample 1 with "human": ${file} must contain its score, got none for the response ` +
+        `"${'x'.repeat(40)}…" to "p"; add a line, or set a fallback score`,
     );
     const withFallback = await HumanSource.load(file, { fallback: -1, name: 'raters' });
     expect(await withFallback.score(samples)).toEqual([1, -1]);
@@ -59,15 +59,15 @@ describe('HumanSource', () => {
     ['{"prompt": "p", "response": "r", "score": "5"}', '"score" must be a number, got "5"'],
     ['{"prompt": "p", "response": "r"}', '"score" must be a number, got nothing'],
     ['{"prompt": "p", "response": "r", "score": 1e999}', '"score" must be a number, got null'],
-  ])('the line %s is refused by its number', async (bad, fault) => {
+  ])('rejects the line %s with its number', async (bad, problem) => {
     const file = scoreFile(line('p', 'r', 1), '', bad, 'never read');
-    await expect(HumanSource.load(file)).rejects.toThrow(`Cannot read ${file} line 3: ${fault}`);
+    await expect(HumanSource.load(file)).rejects.toThrow(`Cannot read ${file} line 3: ${problem}`);
   });
 
-  test('a file that is not there, or is a folder, is refused', async () => {
+  test('rejects a missing file and a folder', async () => {
     const folder = makeTempFolder();
     await expect(HumanSource.load(join(folder, 'no.jsonl'))).rejects.toThrow(
-      `Cannot read ${join(folder, 'no.jsonl')}: it must be a JSON Lines file, got nothing there`,
+      `Cannot read ${join(folder, 'no.jsonl')}: it must be a JSON Lines file, got no such file`,
     );
     await expect(HumanSource.load(folder)).rejects.toThrow(
       `Cannot read ${folder}: it must be a JSON Lines file, got EISDIR`,

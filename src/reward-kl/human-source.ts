@@ -1,32 +1,38 @@
 import { readFile } from 'node:fs/promises';
-import { messageOf, RewardError } from './reward-error.ts';
-import type { RewardSample, RewardSource, Score, ScoreContext } from './reward-source.ts';
+import {
+  messageOf,
+  RewardError,
+  type RewardSample,
+  type RewardScore,
+  type RewardSource,
+  type ScoreContext,
+} from './reward-source.ts';
 
 export interface HumanSourceOptions {
   /** `human` by default. */
   readonly name?: string | undefined;
-  /** Score of a response that nobody scored; without it, such a response is an error. */
+  /** Score of an unscored response; if missing, an unscored response is an error. */
   readonly fallback?: number | undefined;
 }
 
-interface Judgement {
+interface ScoredText {
   readonly prompt: string;
   readonly response: string;
   readonly score: number;
 }
 
-interface Total {
+interface ScoreTotal {
   sum: number;
   count: number;
 }
 
-/** Scores that people gave: a JSON Lines file of { prompt, response, score }. A response is found by
- *  its exact text; several scores of the same text are averaged. */
+/** Human scores from a JSON Lines file of { prompt, response, score }. A response is looked up by its
+ *  exact text; several scores of the same text are averaged. */
 export class HumanSource implements RewardSource {
   readonly name: string;
   private readonly file: string;
   private readonly fallback: number | undefined;
-  private readonly totals = new Map<string, Total>();
+  private readonly totals = new Map<string, ScoreTotal>();
 
   private constructor(file: string, { name = 'human', fallback }: HumanSourceOptions) {
     this.file = file;
@@ -36,45 +42,45 @@ export class HumanSource implements RewardSource {
 
   static async load(file: string, options: HumanSourceOptions = {}): Promise<HumanSource> {
     const source = new HumanSource(file, options);
-    for (const judgement of await readJudgements(file)) source.add(judgement);
+    for (const scored of await readScoredTexts(file)) source.add(scored);
     return source;
   }
 
   async score(
     samples: readonly RewardSample[],
     _context?: ScoreContext,
-  ): Promise<readonly Score[]> {
+  ): Promise<readonly RewardScore[]> {
     return samples.map((sample, index) => {
       const total = this.totals.get(keyOf(sample));
       if (total !== undefined) return total.sum / total.count;
       if (this.fallback !== undefined) return this.fallback;
       throw new RewardError(
-        `Cannot score sample ${index} with "${this.name}": ${this.file} must hold its score, got none for ` +
-          `the response ${quote(sample.response)} to ${quote(sample.prompt)}; add a line, or give a fallback score`,
+        `Cannot score sample ${index} with "${this.name}": ${this.file} must contain its score, got none for ` +
+          `the response ${quote(sample.response)} to ${quote(sample.prompt)}; add a line, or set a fallback score`,
       );
     });
   }
 
-  private add(judgement: Judgement): void {
-    const total = this.totals.get(keyOf(judgement)) ?? { sum: 0, count: 0 };
-    total.sum += judgement.score;
+  private add(scored: ScoredText): void {
+    const total = this.totals.get(keyOf(scored)) ?? { sum: 0, count: 0 };
+    total.sum += scored.score;
     total.count++;
-    this.totals.set(keyOf(judgement), total);
+    this.totals.set(keyOf(scored), total);
   }
 }
 
-async function readJudgements(file: string): Promise<Judgement[]> {
+async function readScoredTexts(file: string): Promise<ScoredText[]> {
   const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    const got = cause.code === 'ENOENT' ? 'nothing there' : messageOf(cause);
+    const got = cause.code === 'ENOENT' ? 'no such file' : messageOf(cause);
     throw new Error(`Cannot read ${file}: it must be a JSON Lines file, got ${got}`, { cause });
   });
   const lines = text.replace(/^\uFEFF/, '').split('\n');
   return lines.flatMap((line, i) =>
-    line.trim() === '' ? [] : [parseJudgement(line, `${file} line ${i + 1}`)],
+    line.trim() === '' ? [] : [parseScoredText(line, `${file} line ${i + 1}`)],
   );
 }
 
-function parseJudgement(line: string, place: string): Judgement {
+function parseScoredText(line: string, place: string): ScoredText {
   const { prompt, response, score } = parseLine(line, place);
   for (const [key, value] of Object.entries({ prompt, response })) {
     if (typeof value !== 'string') {
@@ -84,7 +90,7 @@ function parseJudgement(line: string, place: string): Judgement {
   if (typeof score !== 'number' || !Number.isFinite(score)) {
     throw new TypeError(`Cannot read ${place}: "score" must be a number, got ${show(score)}`);
   }
-  return { prompt, response, score } as Judgement;
+  return { prompt, response, score } as ScoredText;
 }
 
 function parseLine(line: string, place: string): Readonly<Record<string, unknown>> {

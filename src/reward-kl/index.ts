@@ -23,29 +23,27 @@ export {
   type RewardParts,
 } from './place-rewards.ts';
 export { RemoteSource, type RemoteSourceOptions } from './remote-source.ts';
-export type {
-  ComputedRewards,
-  ComputeRewardsOptions,
-  RewardComputation,
-  RewardComputerState,
-  ScoredSamples,
-  ShapedScores,
-  TokenAndTextScores,
-} from './reward-computation.ts';
 export {
+  type ComputedRewards,
+  type ComputeRewardsOptions,
+  type RewardComputation,
   RewardComputer,
   type RewardComputerConfig,
   type RewardComputerOptions,
+  type RewardComputerState,
+  type ShapedScores,
 } from './reward-computer.ts';
-export { RewardError } from './reward-error.ts';
 export { RewardModelSource } from './reward-model-source.ts';
-export type {
-  RewardFunction,
-  RewardSample,
-  RewardSource,
-  Score,
-  ScoreContext,
-  WeightedSource,
+export {
+  type PromptInfo,
+  RewardError,
+  type RewardFunction,
+  type RewardSample,
+  type RewardScore,
+  type RewardSource,
+  type ScoreContext,
+  toRewardSamples,
+  type WeightedSource,
 } from './reward-source.ts';
 export {
   type NormalizedScores,
@@ -53,6 +51,7 @@ export {
   ScoreNormalizer,
   type ScoreNormalizerConfig,
 } from './score-normalizer.ts';
+export type { ScoredSamples, TokenAndTextScores } from './score-samples.ts';
 export {
   type Reward,
   type Rewards,

@@ -24,7 +24,7 @@ describe('KlController', () => {
     expect(controller.coefficient).toBeCloseTo(expected, 12);
   });
 
-  test('a fixed β stays, whatever the KL and a saved state', () => {
+  test('a fixed β ignores the KL and a saved state', () => {
     const controller = new KlController({ ...adaptive, klController: 'fixed' });
     controller.update(60, 10);
     controller.update(Number.NaN, 10);
@@ -32,7 +32,7 @@ describe('KlController', () => {
     expect(controller.coefficient).toBe(0.1);
   });
 
-  test('an adaptive β stays above 0 and finite for any KL', () => {
+  test('an adaptive β stays positive and finite for any KL', () => {
     const step = fc.tuple(
       fc.double({ min: -1e6, max: 1e6, noNaN: true }),
       fc.integer({ min: 1, max: 5000 }),
@@ -47,7 +47,7 @@ describe('KlController', () => {
     );
   });
 
-  test('goes on exactly from a state that was JSON in between', () => {
+  test('continues exactly from a state saved as JSON', () => {
     const [first, second] = [new KlController(adaptive), new KlController(adaptive)];
     first.update(7.123, 3);
     second.restore(JSON.parse(JSON.stringify(first.state())));
@@ -60,13 +60,13 @@ describe('KlController', () => {
     [Number.NaN, 4],
     [Infinity, 4],
     [1, 0],
-  ])('a KL of %d over %d responses is refused', (kl, n) => {
+  ])('rejects a KL of %d over %d responses', (kl, n) => {
     expect(() => new KlController(adaptive).update(kl, n)).toThrow(
-      `Cannot update the KL coefficient: it needs a finite KL of at least one response, got ${kl} of ${n}`,
+      `Cannot update the KL coefficient: the KL must be finite and of at least one response, got ${kl} of ${n}`,
     );
   });
 
-  test.each([-1, Number.NaN])('a saved β of %d is refused', (coefficient) => {
+  test.each([-1, Number.NaN])('rejects a saved β of %d', (coefficient) => {
     expect(() => new KlController(adaptive).restore({ coefficient })).toThrow(
       `Cannot restore the KL coefficient: it must be a number ≥ 0, got ${coefficient}`,
     );

@@ -5,14 +5,14 @@ export type KlControllerConfig = Pick<
   'klController' | 'klCoef' | 'klTarget' | 'klHorizon'
 >;
 
-/** What a checkpoint keeps of a controller. */
+/** State for a checkpoint. */
 export interface KlControllerState {
   readonly coefficient: number;
 }
 
-const LARGEST_ERROR = 0.2;
+const MAX_ERROR = 0.2;
 
-/** Holds β, and steers it towards a KL if it is adaptive (arXiv:1909.08593). */
+/** Holds β, and adapts it towards a target KL if configured (arXiv:1909.08593). */
 export class KlController {
   private readonly config: KlControllerConfig;
   private beta: number;
@@ -22,24 +22,24 @@ export class KlController {
     this.beta = config.klCoef;
   }
 
-  /** β as it is now. */
+  /** The current β. */
   get coefficient(): number {
     return this.beta;
   }
 
-  /** Moves an adaptive β after n responses whose KL, summed over tokens, is this on average.
-   *  β ← β(1 + clip(KL/target − 1, ±0.2)·n/horizon);  n/horizon counts as 1 at most, so β stays above 0
+  /** Updates an adaptive β after n responses with this mean KL, summed over tokens.
+   *  β ← β(1 + clip(KL/target − 1, ±0.2)·n/horizon);  n/horizon is at most 1, so β stays positive
    *  @example β=0.1, target=6, horizon=100: KL=6.6, n=10  →  0.1·(1 + 0.1·0.1) = 0.101 */
   update(meanSequenceKl: number, n: number): void {
     if (this.config.klController === 'fixed') return;
     if (!Number.isFinite(meanSequenceKl) || !(n > 0)) {
       throw new RangeError(
-        `Cannot update the KL coefficient: it needs a finite KL of at least one response, got ${meanSequenceKl} of ${n}`,
+        `Cannot update the KL coefficient: the KL must be finite and of at least one response, got ${meanSequenceKl} of ${n}`,
       );
     }
     const { klTarget, klHorizon } = this.config;
     const error = meanSequenceKl / klTarget - 1;
-    const clipped = Math.min(Math.max(error, -LARGEST_ERROR), LARGEST_ERROR);
+    const clipped = Math.min(Math.max(error, -MAX_ERROR), MAX_ERROR);
     this.beta *= 1 + clipped * Math.min(n / klHorizon, 1);
   }
 
@@ -47,11 +47,11 @@ export class KlController {
     return { coefficient: this.beta };
   }
 
-  /** Goes on from a saved state; a fixed β stays what the config says. */
+  /** Restores a saved state; a fixed β stays as configured. */
   restore({ coefficient }: KlControllerState): void {
     if (!Number.isFinite(coefficient) || coefficient < 0) {
       throw new RangeError(
-        `Cannot restore the KL coefficient: it must be a number ≥ 0, got ${coefficient}; restore what state() gave`,
+        `Cannot restore the KL coefficient: it must be a number ≥ 0, got ${coefficient}; restore what state() returned`,
       );
     }
     if (this.config.klController === 'adaptive') this.beta = coefficient;

@@ -2,20 +2,20 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { JsonlTail } from '../fs/index.ts';
 
-/** A response that a run wants people to score. */
+/** A response that people should score. */
 const humanRequestSchema = z.object({
   id: z.string(),
-  /** The step that asks, from 1. */
+  /** The requesting step, counted from 1. */
   step: z.int().optional(),
   prompt: z.string(),
   response: z.string(),
   time: z.string(),
 });
 
-/** Requests that are no longer open: their scores are taken. */
+/** Requests that are closed because their scores have been used. */
 const closingSchema = z.object({ closed: z.array(z.string()), time: z.string() });
 
-/** What a person gave; null takes back what the same person gave before. */
+/** One person's score; null retracts that person's earlier score. */
 export const humanScoreSchema = z.object({
   request: z.string(),
   score: z.number().nullable(),
@@ -27,63 +27,63 @@ export const humanScoreSchema = z.object({
 export type HumanRequest = Readonly<z.output<typeof humanRequestSchema>>;
 export type HumanScore = Readonly<z.output<typeof humanScoreSchema>>;
 
-/** The files of live human scores in their folder. */
+/** Paths of the files of live human scores in a folder. */
 export function locateHumanFiles(folder: string) {
   return { requests: join(folder, 'requests.jsonl'), scores: join(folder, 'scores.jsonl') };
 }
 
-/** Lines of `requests.jsonl`. */
+/** Reads `requests.jsonl` as it grows. */
 export function readRequestLines(path: string) {
-  const what = 'a request ({ id, prompt, response, time })';
-  return new GrowingFile(path, { schema: z.union([humanRequestSchema, closingSchema]), what });
+  const expected = 'a request ({ id, prompt, response, time })';
+  return new GrowingFile(path, { schema: z.union([humanRequestSchema, closingSchema]), expected });
 }
 
-/** Lines of `scores.jsonl`. */
+/** Reads `scores.jsonl` as it grows. */
 export function readScoreLines(path: string) {
-  const what = 'a score ({ request, score, labeller, time })';
-  return new GrowingFile(path, { schema: humanScoreSchema, what });
+  const expected = 'a score ({ request, score, labeller, time })';
+  return new GrowingFile(path, { schema: humanScoreSchema, expected });
 }
 
-interface Lines<T> {
+interface NewLines<T> {
   readonly records: readonly T[];
-  /** One sentence for each line that is no such record. */
-  readonly faults: readonly string[];
+  /** One sentence per invalid line. */
+  readonly problems: readonly string[];
 }
 
-/** A JSON Lines file that others write while it is read. */
+/** A JSON Lines file that other processes write to while it is read. */
 export class GrowingFile<T> {
   private readonly path: string;
   private readonly schema: z.ZodType<T>;
-  private readonly what: string;
+  private readonly expected: string;
   private readonly tail: JsonlTail;
   private records: T[] = [];
-  private faults: string[] = [];
+  private problems: string[] = [];
 
-  constructor(path: string, { schema, what }: { schema: z.ZodType<T>; what: string }) {
+  constructor(path: string, { schema, expected }: { schema: z.ZodType<T>; expected: string }) {
     this.path = path;
     this.schema = schema;
-    this.what = what;
-    // What was taken stays taken, also where the file begins anew.
+    this.expected = expected;
+    // Records already returned stay valid even if the file is truncated.
     this.tail = new JsonlTail(path, {
       add: (bytes) => this.add(bytes.toString()),
       clear: () => {},
     });
   }
 
-  /** What has come since the last call. A line without its end is left for the next. */
-  async read(): Promise<Lines<T>> {
+  /** Lines added since the last call. An incomplete line is left for the next call. */
+  async read(): Promise<NewLines<T>> {
     await this.tail.update();
-    const { records, faults } = this;
+    const { records, problems } = this;
     this.records = [];
-    this.faults = [];
-    return { records, faults };
+    this.problems = [];
+    return { records, problems };
   }
 
   private add(text: string): boolean {
     if (text.trim() === '') return true;
     const record = this.parse(text);
     if (record !== undefined) this.records.push(record);
-    else this.faults.push(this.describe(text));
+    else this.problems.push(this.describe(text));
     return record !== undefined;
   }
 
@@ -96,6 +96,6 @@ export class GrowingFile<T> {
   }
 
   private describe(text: string): string {
-    return `Passing over ${this.path} line ${this.tail.lines}: it must be ${this.what}, got ${JSON.stringify(text.slice(0, 40))}`;
+    return `Skipping ${this.path} line ${this.tail.lines}: it must be ${this.expected}, got ${JSON.stringify(text.slice(0, 40))}`;
   }
 }

@@ -12,24 +12,27 @@ import {
 const { signal } = new AbortController();
 const samples = samplesOf('one', 'two');
 
-interface Line {
+interface RequestLine {
   readonly id?: string;
   readonly step?: number;
   readonly response?: string;
   readonly closed?: readonly string[];
 }
 
-function openSource(given: LiveHumanOptions & { folder?: string; step?: number } = {}) {
-  const { folder = makeTempFolder(), step = 1, ...options } = given;
+function openSource({
+  folder = makeTempFolder(),
+  step = 1,
+  ...options
+}: LiveHumanOptions & { folder?: string; step?: number } = {}) {
   const source = new LiveHumanSource(folder, options);
   const [missing, warnings]: [number[], string[]] = [[], []];
-  /** Called with every look. */
-  let onLook: (missing: number) => void = () => {};
+  /** Called with every poll. */
+  let onPoll: (missing: number) => void = () => {};
   const listener: LiveHumanListener = {
     step: () => step,
     onWait: async (count) => {
       if (missing.at(-1) !== count) missing.push(count);
-      onLook(count);
+      onPoll(count);
     },
     warn: async (message) => void warnings.push(message),
   };
@@ -38,20 +41,20 @@ function openSource(given: LiveHumanOptions & { folder?: string; step?: number }
     readFileSync(join(folder, 'requests.jsonl'), 'utf8')
       .trimEnd()
       .split('\n')
-      .map((line) => JSON.parse(line) as Line);
+      .map((line) => JSON.parse(line) as RequestLine);
   const idOf = (response: string) => requests().find((line) => line.response === response)!.id!;
   const write = (text: string) => appendFileSync(join(folder, 'scores.jsonl'), text);
   const give = (response: string, score: number | null, labeller = 'Ada') =>
     write(`${JSON.stringify({ request: idOf(response), score, labeller, time: 'now' })}\n`);
-  const score = (look: (missing: number) => void = () => {}) => {
-    onLook = look;
+  const score = (poll: (missing: number) => void = () => {}) => {
+    onPoll = poll;
     return source.score(samples, { signal });
   };
   return { folder, source, missing, warnings, requests, write, give, idOf, score };
 }
 
 describe('LiveHumanSource', () => {
-  test('asks for each response and waits until all are scored; several labellers count with their mean', async () => {
+  test('requests every response, waits for all scores, and averages labellers', async () => {
     const { score, give, missing, requests, idOf } = openSource({ step: 7 });
     const steps = [
       () => give('one', 1),
@@ -60,7 +63,7 @@ describe('LiveHumanSource', () => {
       () => give('one', 0.5),
       () => give('two', -1),
     ];
-    // Ada takes her 1 back and gives ½, so that one has (½ + 0)/2.
+    // Ada replaces her 1 by ½, so the response has (½ + 0)/2.
     expect(await score(() => steps.shift()?.())).toEqual([0.25, -1]);
     expect(missing).toEqual([2, 1, 0]);
     expect(requests().map(({ step, response }) => [step, response])).toEqual([
@@ -71,31 +74,31 @@ describe('LiveHumanSource', () => {
     expect(requests()[2]!.closed).toEqual([idOf('one'), idOf('two')]);
   });
 
-  test('waits for the rest of a line that is being written', async () => {
+  test('waits for the rest of an incomplete line', async () => {
     const { score, write, idOf, warnings } = openSource();
     const line = (response: string) =>
       `{"request":"${idOf(response)}","score":2,"labeller":"é","time":""}\n`;
-    let looks = 0;
+    let polls = 0;
     const scored = score(() => {
-      looks++;
-      if (looks === 1) write(line('one') + line('two').slice(0, 30));
-      if (looks === 3) write(line('two').slice(30));
+      polls++;
+      if (polls === 1) write(line('one') + line('two').slice(0, 30));
+      if (polls === 3) write(line('two').slice(30));
     });
     expect(await scored).toEqual([2, 2]);
-    expect(looks).toBe(4);
+    expect(polls).toBe(4);
     expect(warnings).toEqual([]);
   });
 
-  test('passes over a line that is no score, and says so once', async () => {
+  test('skips an invalid line and warns once', async () => {
     const { score, write, give, warnings, folder } = openSource();
     const steps = [() => write('{"score":1}\n'), () => give('one', 1), () => give('two', 2)];
     expect(await score(() => steps.shift()?.())).toEqual([1, 2]);
     expect(warnings).toEqual([
-      `Passing over ${join(folder, 'scores.jsonl')} line 1: it must be a score ({ request, score, labeller, time }), got "{\\"score\\":1}"`,
+      `Skipping ${join(folder, 'scores.jsonl')} line 1: it must be a score ({ request, score, labeller, time }), got "{\\"score\\":1}"`,
     ]);
   });
 
-  test('asked again, as by a resumed run, it finds the scores and asks nobody twice', async () => {
+  test('after a restart, finds existing scores and does not repeat requests', async () => {
     const first = openSource();
     const stop = new AbortController();
     first.source.listen({
@@ -114,7 +117,7 @@ describe('LiveHumanSource', () => {
     expect(third.missing).toEqual([0]);
   });
 
-  test('the same texts in another step are other requests', async () => {
+  test('the same texts in another step are new requests', async () => {
     const first = openSource({ step: 1, timeout: 1e-3, fallback: 0 });
     await first.score();
     const second = openSource({ folder: first.folder, step: 2, timeout: 1e-3, fallback: 0 });
@@ -123,14 +126,14 @@ describe('LiveHumanSource', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  test('no longer waits after the timeout: the fallback counts, or the run ends', async () => {
+  test('after the timeout, uses the fallback or throws', async () => {
     const patient = openSource({ timeout: 0.3, fallback: -0.5 });
     expect(await patient.score((missing) => missing === 2 && patient.give('two', 1))).toEqual([
       -0.5, 1,
     ]);
     expect(patient.missing).toEqual([2, 1, 0]);
     await expect(openSource({ timeout: 1e-3 }).score()).rejects.toThrow(
-      'Cannot score with "human": scores must come within 0.001 s of each other, got none for 2 responses; score them and resume the run, raise humanTimeout, or set humanFallback',
+      'Cannot score with "human": scores must arrive within 0.001 s of each other, got none for 2 responses; score them and resume the run, raise humanTimeout, or set humanFallback',
     );
   });
 });

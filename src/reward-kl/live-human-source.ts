@@ -10,46 +10,51 @@ import {
   readRequestLines,
   readScoreLines,
 } from './live-human-files.ts';
-import { RewardError } from './reward-error.ts';
-import type { RewardSample, RewardSource, Score, ScoreContext } from './reward-source.ts';
+import {
+  RewardError,
+  type RewardSample,
+  type RewardScore,
+  type RewardSource,
+  type ScoreContext,
+} from './reward-source.ts';
 
 export interface LiveHumanOptions {
-  /** Score of a response that nobody scored in time; without it, such a response is an error. */
+  /** Score of a response that nobody scored in time; if missing, that is an error. */
   readonly fallback?: number | undefined;
-  /** Seconds without a new score after which nobody is waited for; for ever if not given. */
+  /** Seconds without a new score after which the source stops waiting; no limit by default. */
   readonly timeout?: number | undefined;
 }
 
-/** What the owner of a source tells it and wants to know. */
+/** How a run informs the source, and is informed by it. */
 export interface LiveHumanListener {
-  /** The step that asks, from 1. */
+  /** The current step, counted from 1. */
   readonly step: () => number;
-  /** Told now and then of how many scores are missing, and at last that none is waited for. */
+  /** Called periodically with the number of missing scores, and finally with 0. */
   readonly onWait: (missing: number) => Promise<void>;
-  /** Told of lines that cannot be used. */
+  /** Called with a sentence about each invalid line. */
   readonly warn: (message: string) => Promise<void>;
 }
 
-/** Milliseconds between two looks for new scores. */
-const INTERVAL = 100;
+/** Milliseconds between checks for new scores. */
+const POLL_INTERVAL = 100;
 
 /**
- * Scores that people give while a run waits. For each response a line is added to `requests.jsonl` in
- * the folder, and its score is the mean of what labellers wrote about it into `scores.jsonl`. A
- * request's id comes from its step, place and texts: a resumed run finds the scores it already has.
+ * Human scores that arrive while a run waits. Each response becomes a line of `requests.jsonl` in the
+ * folder, and its score is the mean of the labellers' lines about it in `scores.jsonl`. A request's id
+ * is a hash of its step, indices and texts, so a resumed run finds the scores it already has.
  */
 export class LiveHumanSource implements RewardSource {
   readonly name = 'human';
-  /** People take their time. */
+  /** Waiting for people is not hanging. */
   readonly timeout = Infinity;
   private readonly files: ReturnType<typeof locateHumanFiles>;
   private readonly options: LiveHumanOptions;
   private readonly scoreLines: GrowingFile<HumanScore>;
   private readonly requestLines: ReturnType<typeof readRequestLines>;
-  /** Ids of the requests that are open, as those of a killed process are. */
-  private readonly waiting = new Set<string>();
-  /** Scores by labeller, of each request. */
-  private readonly given = new Map<string, Map<string, number>>();
+  /** Ids of open requests, including those of a killed process. */
+  private readonly open = new Set<string>();
+  /** Scores by request and labeller. */
+  private readonly scores = new Map<string, Map<string, number>>();
   private listener: Partial<LiveHumanListener> = {};
 
   constructor(folder: string, options: LiveHumanOptions = {}) {
@@ -66,7 +71,7 @@ export class LiveHumanSource implements RewardSource {
   async score(
     samples: readonly RewardSample[],
     { signal }: ScoreContext,
-  ): Promise<readonly Score[]> {
+  ): Promise<readonly RewardScore[]> {
     const step = this.listener.step?.();
     const ids = samples.map((sample) => requestId(sample, step));
     await this.request(samples, { ids, step });
@@ -77,7 +82,7 @@ export class LiveHumanSource implements RewardSource {
     return scores;
   }
 
-  /** Asks for scores, but for those that are asked for already. */
+  /** Writes requests that are not open yet. */
   private async request(
     samples: readonly RewardSample[],
     { ids, step }: { ids: readonly string[]; step: number | undefined },
@@ -87,20 +92,20 @@ export class LiveHumanSource implements RewardSource {
     const requests = samples.map(({ prompt, response }, i) => {
       return { id: ids[i]!, step, prompt, response, time };
     });
-    const fresh = requests.filter(({ id }) => !this.waiting.has(id));
-    if (fresh.length === 0) return;
+    const added = requests.filter(({ id }) => !this.open.has(id));
+    if (added.length === 0) return;
     mkdirSync(dirname(this.files.requests), { recursive: true });
-    appendJsonLines(this.files.requests, fresh);
+    appendJsonLines(this.files.requests, added);
   }
 
   private async readRequests(): Promise<void> {
     for (const record of (await this.requestLines.read()).records) {
-      if ('id' in record) this.waiting.add(record.id);
-      else for (const id of record.closed) this.waiting.delete(id);
+      if ('id' in record) this.open.add(record.id);
+      else for (const id of record.closed) this.open.delete(id);
     }
   }
 
-  /** Returns once each request has a score, or where the missing ones have a fallback. */
+  /** Returns when every request has a score, or when the timeout passes and there is a fallback. */
   private async waitFor(ids: readonly string[], signal: AbortSignal): Promise<void> {
     const { timeout = Infinity, fallback } = this.options;
     let since = performance.now();
@@ -108,30 +113,30 @@ export class LiveHumanSource implements RewardSource {
       if (await this.readScores()) since = performance.now();
       const missing = ids.filter((id) => this.meanOf(id) === undefined).length;
       const isLate = performance.now() - since >= 1000 * timeout;
-      if (isLate && missing > 0 && fallback === undefined) throw describeLate(missing, timeout);
+      if (isLate && missing > 0 && fallback === undefined) throw timeoutError(missing, timeout);
       const isDone = missing === 0 || isLate;
       await this.listener.onWait?.(isDone ? 0 : missing);
       signal.throwIfAborted();
       if (isDone) return;
-      await setTimeout(INTERVAL, undefined, { signal });
+      await setTimeout(POLL_INTERVAL, undefined, { signal });
     }
   }
 
-  /** Whether there are new ones. */
+  /** Whether there are new scores. */
   private async readScores(): Promise<boolean> {
-    const { records, faults } = await this.scoreLines.read();
+    const { records, problems } = await this.scoreLines.read();
     for (const { request, labeller, score } of records) {
-      const scores = this.given.get(request) ?? new Map<string, number>();
+      const scores = this.scores.get(request) ?? new Map<string, number>();
       if (score === null) scores.delete(labeller);
       else scores.set(labeller, score);
-      this.given.set(request, scores);
+      this.scores.set(request, scores);
     }
-    for (const fault of faults) await this.listener.warn?.(fault);
+    for (const problem of problems) await this.listener.warn?.(problem);
     return records.length > 0;
   }
 
   private meanOf(id: string): number | undefined {
-    const scores = [...(this.given.get(id)?.values() ?? [])];
+    const scores = [...(this.scores.get(id)?.values() ?? [])];
     if (scores.length === 0) return undefined;
     return scores.reduce((sum, score) => sum + score, 0) / scores.length;
   }
@@ -143,10 +148,10 @@ function requestId(sample: RewardSample, step = 0): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 16);
 }
 
-function describeLate(missing: number, timeout: number): RewardError {
+function timeoutError(missing: number, timeout: number): RewardError {
   const responses = missing === 1 ? '1 response' : `${missing} responses`;
   return new RewardError(
-    `Cannot score with "human": scores must come within ${timeout} s of each other, got none for ${responses}; ` +
+    `Cannot score with "human": scores must arrive within ${timeout} s of each other, got none for ${responses}; ` +
       'score them and resume the run, raise humanTimeout, or set humanFallback',
   );
 }

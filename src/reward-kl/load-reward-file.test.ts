@@ -16,7 +16,7 @@ const sample = rewardSample({ response: 'c d' });
 
 afterAll(() => base.dispose());
 
-/** A folder with these files; gives the path of the first. */
+/** Writes these files into a new folder; returns the path of the first. */
 function files(contents: Readonly<Record<string, string>>): string {
   const folder = makeTempFolder();
   for (const [name, text] of Object.entries(contents)) writeFileSync(join(folder, name), text);
@@ -40,11 +40,11 @@ describe('loadRewardFile()', () => {
     ['my-reward.mjs', 'export default async ({ response }) => response.length'],
     ['my-reward.js', 'export default ({ response }) => response.length'],
     ['my-reward.cjs', 'module.exports = ({ response }) => response.length'],
-  ])('takes a function without a name, which is called as its file: %s', async (name, text) => {
+  ])('names an unnamed function after its file: %s', async (name, text) => {
     expect(await scoresOf(files({ [name]: text }))).toEqual([['my-reward', 1, 3]]);
   });
 
-  test('takes a function with a name, from a file that imports another', async () => {
+  test('accepts a named function from a file that imports another', async () => {
     const file = files({
       'reward.ts': `import { count, type Sample } from './count.ts';
         export default function words(sample: Sample) { return count(sample.response); }`,
@@ -55,7 +55,7 @@ describe('loadRewardFile()', () => {
     expect(readdirSync(join(file, '..')).sort()).toEqual(['count.ts', 'reward.ts']);
   });
 
-  test('takes named functions with weights, and what it loads at the top', async () => {
+  test('accepts named functions with weights, and top-level await', async () => {
     const file = files({
       'reward.ts': `const length = await Promise.resolve((s: { response: string }) => s.response.length);
         export default { length, negative: { source: () => -1, weight: 0.5 } };`,
@@ -66,12 +66,12 @@ describe('loadRewardFile()', () => {
     ]);
   });
 
-  test('takes a RewardSource', async () => {
+  test('accepts a RewardSource', async () => {
     const text = `export default { name: 'mine', async score(all) { return all.map(() => 7); } }`;
     expect(await scoresOf(files({ 'reward.js': text }))).toEqual([['mine', 1, 7]]);
   });
 
-  test('makes a reward model of a class that extends RewardModel', async () => {
+  test('creates a reward model from a class that extends RewardModel', async () => {
     const file = files({
       'reward.ts': `import { RewardModel } from 'proximal';
         export default class Shifted extends RewardModel {
@@ -90,7 +90,7 @@ describe('loadRewardFile()', () => {
     expect([name, weight]).toEqual(['Shifted', 1]);
     expect(score).toBeCloseTo(plain! + 100, 4);
     await expect(loadRewardFile(file, { modules })).rejects.toThrow(
-      `Cannot use ${file}: its class Shifted extends RewardModel, so a reward model must be given, got none`,
+      `Cannot use ${file}: its class Shifted extends RewardModel, so it needs a reward model, got none`,
     );
   });
 
@@ -102,15 +102,15 @@ describe('loadRewardFile()', () => {
     ['export default { a: 1 }', '{ source, weight } as "a", got 1'],
     [
       'export const a = () => 1; export const b = 2',
-      'it must have its rewards as default export, got a, b; write "export default"',
+      'it must export its rewards as default, got a, b; use "export default"',
     ],
-    ['export {}', 'default export, got nothing;'],
-  ])('refuses %s', async (text, fault) => {
+    ['export {}', 'as default, got nothing;'],
+  ])('rejects %s', async (text, problem) => {
     for (const name of ['reward.ts', 'reward.mjs']) {
       const file = files({ [name]: text });
       const error = await loadRewardFile(file).catch((thrown: Error) => thrown);
       expect(error).toMatchObject({ message: expect.stringContaining(`Cannot use ${file}: it`) });
-      expect(error).toMatchObject({ message: expect.stringContaining(fault) });
+      expect(error).toMatchObject({ message: expect.stringContaining(problem) });
     }
   });
 
@@ -118,18 +118,18 @@ describe('loadRewardFile()', () => {
     ['export default (s: string) => { return ((1; }', 'Unexpected token, expected ","'],
     ['throw new TypeError("no\\nkey")', 'no key'],
     ['import x from "no-such-package"; export default x', "Cannot find module 'no-such-package'"],
-  ])('names the file and the fault where it cannot be loaded: %s', async (text, fault) => {
+  ])('names the file and the problem if it cannot be loaded: %s', async (text, problem) => {
     const file = files({ 'reward.ts': text });
     const error = await loadRewardFile(file).catch((thrown: Error) => thrown);
     const { message } = error as Error;
     expect(message.startsWith(`Cannot load ${file}: `)).toBe(true);
-    expect(message).toContain(fault);
+    expect(message).toContain(problem);
     expect(message).not.toContain('\n');
   });
 
-  test('a file that is not there is refused', async () => {
+  test('rejects a missing file', async () => {
     await expect(loadRewardFile('no-such/reward.ts')).rejects.toThrow(
-      'Cannot load no-such/reward.ts: it must be a file with rewards, got nothing there',
+      'Cannot load no-such/reward.ts: it must be a file with rewards, got no such file',
     );
   });
 });

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectClose } from '../../test/helpers/expect-close.ts';
-import { offsetsOf, readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
+import { readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
+import { offsetsOf } from '../columns/index.ts';
 import { klDivergence } from '../token-attribution/kl-divergence.ts';
 import { type PlacementOptions, placeRewards, type RewardParts } from './place-rewards.ts';
 
@@ -12,28 +13,28 @@ const options: PlacementOptions = {
   maxNewTokens: 3,
 };
 
-/** Two tokens with R = 1, then three, which is the limit, with R = 2. */
+/** Two tokens with R = 1, then three tokens (the limit) with R = 2. */
 const parts: RewardParts = {
   scores: Float32Array.of(1, 2),
   kl: Float32Array.of(1, 2, 0, 1, -1),
   offsets: Int32Array.of(0, 2, 5),
 };
 
-const placed = (changes: Partial<PlacementOptions>, given: Partial<RewardParts> = {}) =>
-  placeRewards({ ...parts, ...given }, { ...options, ...changes });
+const placed = (changes: Partial<PlacementOptions>, partChanges: Partial<RewardParts> = {}) =>
+  placeRewards({ ...parts, ...partChanges }, { ...options, ...changes });
 
 describe('placeRewards()', () => {
   test.each([
     ['final', [-0.1, 0.8, 0, -0.1, 2.1], [0, 2, 5]],
     ['every', [0.9, 0.8, 2, 1.9, 2.1], [0, 2, 5]],
     ['after-final', [-0.1, -0.2, 1, 0, -0.1, 2.1], [0, 3, 6]],
-  ] as const)('gives the hand-worked numbers: %s', (rewardPlacement, rewards, steps) => {
+  ] as const)('matches the worked example: %s', (rewardPlacement, rewards, steps) => {
     const result = placed({ rewardPlacement });
     expectClose(result.rewards, { expected: rewards, within: 1e-7, label: 'rewards' });
     expect([...result.stepOffsets]).toEqual(steps);
   });
 
-  test('holds no KL where the penalty stands in the loss', () => {
+  test('contains no KL if the penalty is in the loss', () => {
     const { rewards } = placed({ klPlacement: 'loss' });
     expect([...rewards]).toEqual([0, 1, 0, 0, 2]);
   });
@@ -42,13 +43,13 @@ describe('placeRewards()', () => {
     ['final', [10, 21, 30, 40, 52]],
     ['every', [11, 21, 32, 42, 52]],
     ['after-final', [10, 20, 1, 30, 40, 52]],
-  ] as const)('adds scores of tokens where they are: %s', (rewardPlacement, expected) => {
+  ] as const)('adds token scores on their tokens: %s', (rewardPlacement, expected) => {
     const tokenScores = Float32Array.of(10, 20, 30, 40, 50);
     const { rewards } = placed({ rewardPlacement, klCoef: 0 }, { tokenScores });
     expect([...rewards]).toEqual(expected);
   });
 
-  test('the rewards of a response add up to R − β·ΣKL, or L·R − β·ΣKL where it is on every token', () => {
+  test('rewards of a response sum to R − β·ΣKL, or to L·R − β·ΣKL with R on every token', () => {
     const response = fc.record({
       score: fc.integer({ min: -8, max: 8 }),
       kl: fc.array(fc.integer({ min: -8, max: 8 }), { minLength: 1, maxLength: 6 }),
@@ -75,13 +76,13 @@ describe('placeRewards()', () => {
     );
   });
 
-  test('a response without tokens is refused', () => {
+  test('rejects a response without tokens', () => {
     expect(() => placed({}, { offsets: Int32Array.of(0, 5, 5) })).toThrow(
       'Cannot place rewards: response 1 must have at least one token, got none',
     );
   });
 
-  test.each(trlCases)("gives TRL's rewards: %s", (name) => {
+  test.each(trlCases)("matches TRL's rewards: %s", (name) => {
     const { hyperparameters, inputs, outputs, tokens, steps, offsets, stepOffsets } =
       readTrlGolden(name);
     const [logprobs, refLogprobs] = [tokens(inputs.logprobs), tokens(inputs.ref_logprobs)];
@@ -95,8 +96,8 @@ describe('placeRewards()', () => {
       rewardPlacement: 'after-final',
       maxNewTokens: inputs.responses[0]!.length,
     };
-    const nothing = new Float32Array(inputs.lengths.length);
-    const nonScore = placeRewards({ scores: nothing, kl, offsets }, trl);
+    const zeros = new Float32Array(inputs.lengths.length);
+    const nonScore = placeRewards({ scores: zeros, kl, offsets }, trl);
     const expected = steps(outputs.non_score_reward);
     expectClose(nonScore.rewards, { expected, within: 1e-5, label: 'non-score rewards' });
     const scores = Float32Array.from(outputs.scores_after_penalty);

@@ -1,10 +1,10 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 
-/** What rewards are made of: B responses with N tokens end to end. */
+/** The inputs of rewards: B responses with N tokens end to end. */
 export interface RewardParts {
-  /** Score R of each response as a whole, [B]. */
+  /** Score R per response, without its token scores, [B]. */
   readonly scores: Float32Array;
-  /** Scores of single tokens, which stay where they are, [N]. */
+  /** Scores of single tokens, which stay on their tokens, [N]. */
   readonly tokenScores?: Float32Array | undefined;
   /** KL_t, [N]. */
   readonly kl: Float32Array;
@@ -14,23 +14,23 @@ export interface RewardParts {
 
 export interface PlacementOptions
   extends Pick<PPOConfig, 'klPlacement' | 'rewardPlacement' | 'maxNewTokens'> {
-  /** β as it is in this step. */
+  /** β of this step. */
   readonly klCoef: number;
 }
 
 export interface PlacedRewards {
   /** r_t, [S]. */
   readonly rewards: Float32Array;
-  /** Sequence i has the steps from stepOffsets[i] to stepOffsets[i + 1], [B + 1]. */
+  /** Sequence i has the steps from stepOffsets[i] up to stepOffsets[i + 1], [B + 1]. */
   readonly stepOffsets: Int32Array;
 }
 
-/** The reward of each step.
- *  r_t = −β·KL_t (0 where the penalty stands in the loss) + the token's own score, and
+/** Rewards per step.
+ *  r_t = −β·KL_t (0 if the penalty is in the loss) + the token's own score, and
  *  `final`: + R on the last token;
- *  `every`: + R on every token, the documents' r'_t = R − β·KL_t;
- *  `after-final`: + R on a step of its own after the last token, as TRL has it; a response of
- *  maxNewTokens has no such step, and R stands on its last token.
+ *  `every`: + R on every token, the specification's r'_t = R − β·KL_t;
+ *  `after-final`: + R on an extra step after the last token, as in TRL; a response of maxNewTokens
+ *  has no such step, and R is on its last token.
  *  @example R=1, KL=[1, 2], β=0.1, maxNewTokens=3
  *    final        →  [−0.1, 0.8]
  *    every        →  [ 0.9, 0.8]
@@ -45,16 +45,16 @@ export function placeRewards(parts: RewardParts, options: PlacementOptions): Pla
     const score = scores[i]!;
     const [first, end] = [stepOffsets[i]!, stepOffsets[i + 1]!];
     for (let n = offsets[i]!; n < offsets[i + 1]!; n++) {
-      const everywhere = placement === 'every' ? score : 0;
+      const everyToken = placement === 'every' ? score : 0;
       const step = first + n - offsets[i]!;
-      rewards[step] = (tokenScores?.[n] ?? 0) + everywhere - beta * kl[n]!;
+      rewards[step] = (tokenScores?.[n] ?? 0) + everyToken - beta * kl[n]!;
     }
     if (placement !== 'every') rewards[end - 1] = rewards[end - 1]! + score;
   }
   return { rewards, stepOffsets };
 }
 
-/** One step for each token, and TRL's one more. */
+/** One step per token, plus the extra step of `after-final`. */
 function placeSteps(
   offsets: Int32Array,
   { rewardPlacement, maxNewTokens }: PlacementOptions,

@@ -5,29 +5,28 @@ import { json } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { rewardSample, samplesOf } from '../../test/helpers/reward-samples.ts';
 import { randomStream } from '../engine/random/index.ts';
-import { askSource } from './ask-source.ts';
-import { retryDelay } from './post-with-retries.ts';
-import { RemoteSource, type RemoteSourceOptions } from './remote-source.ts';
+import { RemoteSource, type RemoteSourceOptions, retryDelay } from './remote-source.ts';
 import type { RewardSample } from './reward-source.ts';
+import { scoreWith } from './score-samples.ts';
 
-interface Asked {
+interface ReceivedRequest {
   readonly method: string | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: { readonly samples: readonly Record<string, unknown>[] };
 }
 
-type Answer = (asked: Asked, response: ServerResponse, attempt: number) => void;
+type Responder = (request: ReceivedRequest, response: ServerResponse, attempt: number) => void;
 
 const { signal } = new AbortController();
 
-/** A server that notes what it is asked, and a source that asks it without long waits. */
-async function serve(answer: Answer, options: Partial<RemoteSourceOptions> = {}) {
-  const requests: Asked[] = [];
+/** A server that records requests, and a source that queries it with short delays. */
+async function serve(respond: Responder, options: Partial<RemoteSourceOptions> = {}) {
+  const requests: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
-    const body = (await json(request)) as Asked['body'];
-    const asked = { method: request.method, headers: request.headers, body };
-    requests.push(asked);
-    answer(asked, response, requests.length);
+    const body = (await json(request)) as ReceivedRequest['body'];
+    const received = { method: request.method, headers: request.headers, body };
+    requests.push(received);
+    respond(received, response, requests.length);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -42,26 +41,26 @@ async function serve(answer: Answer, options: Partial<RemoteSourceOptions> = {})
   const url = `http://${host}/score`;
   const source = new RemoteSource({ url: `${url}?key=secret`, backoff: 1, ...options });
   const score = (samples: readonly RewardSample[]) =>
-    askSource(source, samples, { signal, timeout: 1 });
+    scoreWith(source, samples, { signal, timeout: 1 });
   return { requests, source, score, url, host, stop };
 }
 
 const send = (response: ServerResponse, status: number, text: string) =>
   response.writeHead(status).end(text);
-const lengths: Answer = ({ body }, response) => {
+const lengths: Responder = ({ body }, response) => {
   const scores = body.samples.map(({ response: text }) => (text as string).length);
   send(response, 200, JSON.stringify({ scores }));
 };
 
 describe('RemoteSource', () => {
-  test('posts samples as JSON, and takes a score for each', async () => {
+  test('posts samples as JSON and returns their scores', async () => {
     const { requests, score, source, host } = await serve(lengths, {
       headers: { authorization: 'Bearer token' },
     });
     const row = { answer: 42 };
     expect(await score([rewardSample({ row }), rewardSample({ finished: false })])).toEqual([3, 3]);
     expect(source.name).toBe(host);
-    const [{ method, headers, body }] = requests as [Asked];
+    const [{ method, headers, body }] = requests as [ReceivedRequest];
     expect(method).toBe('POST');
     expect(headers).toMatchObject({
       'content-type': 'application/json',
@@ -76,11 +75,11 @@ describe('RemoteSource', () => {
     });
   });
 
-  test('cuts samples into batches, and keeps their order', async () => {
+  test('splits samples into batches and keeps their order', async () => {
     const { requests, score } = await serve(
-      (asked, response) => {
-        // The first batch is answered last.
-        setTimeout(() => lengths(asked, response, 0), asked.body.samples.length === 2 ? 20 : 0);
+      (request, response) => {
+        // The first batch gets its response last.
+        setTimeout(() => lengths(request, response, 0), request.body.samples.length === 2 ? 20 : 0);
       },
       { batchSize: 2 },
     );
@@ -88,25 +87,25 @@ describe('RemoteSource', () => {
     expect(requests.map(({ body }) => body.samples.length).sort()).toEqual([1, 2]);
   });
 
-  test('takes one score for each token', async () => {
+  test('accepts one score per token', async () => {
     const { score } = await serve((_, response) => send(response, 200, '{"scores": [[1, 2], 3]}'));
     expect(await score(samplesOf('ab', 'c'))).toEqual([[1, 2], 3]);
   });
 
-  test.each([429, 500, 503])('tries again after status %d', async (status) => {
-    const { requests, score } = await serve((asked, response, attempt) => {
+  test.each([429, 500, 503])('retries after status %d', async (status) => {
+    const { requests, score } = await serve((request, response, attempt) => {
       if (attempt < 3) send(response, status, 'busy');
-      else lengths(asked, response, attempt);
+      else lengths(request, response, attempt);
     });
     expect(await score(samplesOf('ab'))).toEqual([2]);
     expect(requests.length).toBe(3);
   });
 
-  test('tries again after a broken connection and after silence', async () => {
+  test('retries after a broken connection and after a timeout', async () => {
     const { requests, score } = await serve(
-      (asked, response, attempt) => {
+      (request, response, attempt) => {
         if (attempt === 1) response.destroy();
-        else if (attempt > 2) lengths(asked, response, attempt);
+        else if (attempt > 2) lengths(request, response, attempt);
       },
       { timeout: 200 },
     );
@@ -114,35 +113,35 @@ describe('RemoteSource', () => {
     expect(requests.length).toBeGreaterThanOrEqual(3);
   });
 
-  test.each([400, 401, 404])('does not try again after status %d', async (status) => {
+  test.each([400, 401, 404])('does not retry after status %d', async (status) => {
     const { requests, score, url, host } = await serve((_, response) =>
       send(response, status, 'no\n such  thing'),
     );
     await expect(score(samplesOf('ab'))).rejects.toThrow(
-      `Cannot score with "${host}": ${url} must answer with status 200, got ${status} (no such thing)`,
+      `Cannot score with "${host}": ${url} must respond with status 200, got ${status} (no such thing)`,
     );
     expect(requests.length).toBe(1);
   });
 
-  test('gives up in the end, and names the address, the status and the attempts', async () => {
+  test('reports the URL, the status and the attempts when retries run out', async () => {
     const { requests, score, url } = await serve((_, response) => send(response, 502, ''), {
       name: 'judge',
       retries: 2,
     });
     await expect(score(samplesOf('ab'))).rejects.toThrow(
-      `Cannot score with "judge": ${url} must answer with status 200, got 502, tried 3 times`,
+      `Cannot score with "judge": ${url} must respond with status 200, got 502, tried 3 times`,
     );
     expect(requests.length).toBe(3);
   });
 
-  test('a server that says nothing is an error', async () => {
+  test('throws if the server does not respond', async () => {
     const { score, url } = await serve(() => {}, { name: 'judge', retries: 0, timeout: 30 });
     await expect(score(samplesOf('ab'))).rejects.toThrow(
-      `Cannot score with "judge": ${url} must answer within 30 ms, got nothing, tried once`,
+      `Cannot score with "judge": ${url} must respond within 30 ms, got nothing, tried once`,
     );
   });
 
-  test('a server that is not there is an error', async () => {
+  test('throws if the server is unreachable', async () => {
     const { source, url, host, stop } = await serve(lengths, { retries: 1 });
     await stop();
     await expect(source.score(samplesOf('ab'), { signal })).rejects.toThrow(
@@ -151,13 +150,13 @@ describe('RemoteSource', () => {
   });
 
   test.each([
-    ['<html>', 'Cannot score with "judge": it must answer with JSON ('],
-    ['[1]', 'Cannot score with "judge": it must answer { "scores": [...] }, got [1]'],
-    ['{"score": 1}', 'it must answer { "scores": [...] }, got {"score": 1}'],
+    ['<html>', 'Cannot score with "judge": it must respond with JSON ('],
+    ['[1]', 'Cannot score with "judge": it must respond with { "scores": [...] }, got [1]'],
+    ['{"score": 1}', 'it must respond with { "scores": [...] }, got {"score": 1}'],
     ['{"scores": 1}', 'Cannot use the scores of "judge": they must be a list of 1, got 1'],
     ['{"scores": [1, 2]}', 'Cannot use the scores of "judge": there must be 1, got 2'],
-    ['{"scores": [null]}', 'that of sample 0 must be a finite number, got null'],
-  ])('the answer %s is an error, at once', async (text, message) => {
+    ['{"scores": [null]}', 'the score of sample 0 must be a finite number, got null'],
+  ])('throws for the response %s without a retry', async (text, message) => {
     const { requests, score } = await serve((_, response) => send(response, 200, text), {
       name: 'judge',
     });
@@ -165,7 +164,7 @@ describe('RemoteSource', () => {
     expect(requests.length).toBe(1);
   });
 
-  test('counts of batches that are wrong but add up are an error', async () => {
+  test('throws for wrong batch counts even if the total is correct', async () => {
     const { score } = await serve(
       ({ body }, response) => {
         const scores = body.samples.length === 2 ? [1] : [2, 3];
@@ -178,7 +177,7 @@ describe('RemoteSource', () => {
     );
   });
 
-  test('an abort ends a wait between attempts', async () => {
+  test('an abort ends the delay between attempts', async () => {
     const controller = new AbortController();
     const reason = new Error('Ctrl-C');
     const { source, requests } = await serve(
@@ -188,18 +187,18 @@ describe('RemoteSource', () => {
       },
       { backoff: 1e6 },
     );
-    const asked = askSource(source, samplesOf('a'), { signal: controller.signal, timeout: 1 });
-    await expect(asked).rejects.toBe(reason);
+    const pending = scoreWith(source, samplesOf('a'), { signal: controller.signal, timeout: 1 });
+    await expect(pending).rejects.toBe(reason);
     expect(requests.length).toBe(1);
   });
 
-  test.each(['', 'localhost:8000/score', 'file:///score'])('the address "%s" is refused', (url) => {
+  test.each(['', 'localhost:8000/score', 'file:///score'])('rejects the URL "%s"', (url) => {
     expect(() => new RemoteSource({ url })).toThrow(
-      `Cannot use the reward server ${url}: it must be an address such as http://localhost:8000/score`,
+      `Cannot use the reward server ${url}: it must be a URL such as http://localhost:8000/score`,
     );
   });
 
-  test('a batch size of 0 is refused', () => {
+  test('rejects a batch size of 0', () => {
     const url = 'http://localhost:8000/score';
     expect(() => new RemoteSource({ url, batchSize: 0 })).toThrow(
       `Cannot use the reward server ${url}: batchSize must be a whole number ≥ 1, got 0`,
@@ -210,7 +209,7 @@ describe('RemoteSource', () => {
 describe('retryDelay()', () => {
   const half = { next: () => 0.5 };
 
-  test('gives the hand-worked numbers, and stops growing at 30 s', () => {
+  test('matches the worked example and grows up to 30 s', () => {
     const delays = [1, 2, 3, 20].map((k) => retryDelay(k, { backoff: 500, random: half }));
     expect(delays).toEqual([375, 750, 1500, 22_500]);
   });

@@ -1,27 +1,33 @@
-import { randomStream } from '../engine/random/index.ts';
-import { checkScores } from './check-scores.ts';
-import { mapConcurrently } from './map-concurrently.ts';
-import { postWithRetries } from './post-with-retries.ts';
-import { messageOf, RewardError } from './reward-error.ts';
-import type { RewardSample, RewardSource, Score, ScoreContext } from './reward-source.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RandomStream, randomStream } from '../engine/random/index.ts';
+import { mapConcurrently } from './function-source.ts';
+import {
+  messageOf,
+  RewardError,
+  type RewardSample,
+  type RewardScore,
+  type RewardSource,
+  type ScoreContext,
+} from './reward-source.ts';
+import { checkScores } from './score-samples.ts';
 
 export interface RemoteSourceOptions {
   readonly url: string;
-  /** The address's host and port if not given. */
+  /** The host and port of the URL by default. */
   readonly name?: string | undefined;
   /** Sent with each request, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Samples in a request; 16 by default. */
+  /** Samples per request; 16 by default. */
   readonly batchSize?: number | undefined;
-  /** Requests at once; 4 by default. */
+  /** Maximum number of pending requests; 4 by default. */
   readonly concurrency?: number | undefined;
-  /** Milliseconds that one attempt may take; 30 s by default. */
+  /** Milliseconds per attempt; 30 s by default. */
   readonly timeout?: number | undefined;
   /** Attempts after the first; 4 by default. */
   readonly retries?: number | undefined;
-  /** Milliseconds before the first retry, doubled with each; 500 by default. */
+  /** Milliseconds before the first retry, doubled for each further one; 500 by default. */
   readonly backoff?: number | undefined;
-  /** Of the jitter in these waits; 0 by default. */
+  /** Seed of the jitter in these delays; 0 by default. */
   readonly seed?: number | undefined;
 }
 
@@ -36,24 +42,24 @@ const defaults = {
 };
 
 /**
- * Scores from a server. It is sent, as JSON by POST,
- * `{ "samples": [{ "prompt", "response", "finished", "tokens", "row" }, …] }`
- * with the response's ids as `tokens` and the data set's other columns, if any, as `row`, and answers
- * `{ "scores": [0.5, [0.1, 0.2], …] }`: for each sample a number, or one for each of its tokens.
+ * Scores from an HTTP server. It receives a POST request with the JSON body
+ * `{ "samples": [{ "prompt", "response", "finished", "tokens", "row" }, …] }`, where `row` contains the
+ * dataset's other columns, if any, and responds with `{ "scores": [0.5, [0.1, 0.2], …] }`: for each
+ * sample a number, or one number per token.
  */
 export class RemoteSource implements RewardSource {
   readonly name: string;
-  /** Each request has a limit of its own. */
+  /** Each request has its own timeout. */
   readonly timeout = Infinity;
   private readonly url: URL;
   private readonly options: typeof defaults & Pick<RemoteSourceOptions, 'headers'>;
   private requests = 0;
 
   constructor({ url, name, ...options }: RemoteSourceOptions) {
-    this.url = parseAddress(url);
+    this.url = parseUrl(url);
     this.name = name ?? this.url.host;
-    const given = Object.entries(options).filter(([, value]) => value !== undefined);
-    this.options = { ...defaults, ...Object.fromEntries(given) };
+    const defined = Object.entries(options).filter(([, value]) => value !== undefined);
+    this.options = { ...defaults, ...Object.fromEntries(defined) };
     const { batchSize } = this.options;
     if (!Number.isInteger(batchSize) || batchSize < 1) {
       throw new RangeError(
@@ -65,7 +71,7 @@ export class RemoteSource implements RewardSource {
   async score(
     samples: readonly RewardSample[],
     { signal, onScored }: ScoreContext,
-  ): Promise<readonly Score[]> {
+  ): Promise<readonly RewardScore[]> {
     const { batchSize, concurrency } = this.options;
     const starts = Array.from(
       { length: Math.ceil(samples.length / batchSize) },
@@ -73,14 +79,14 @@ export class RemoteSource implements RewardSource {
     );
     const scoreBatch = async (first: number) => {
       const batch = samples.slice(first, first + batchSize);
-      const answer = this.readAnswer(await this.ask(batch, signal));
+      const scores = this.parseScores(await this.request(batch, signal));
       for (const i of batch.keys()) onScored?.(first + i);
-      return checkScores(answer, { name: this.name, samples: batch, first });
+      return checkScores(scores, { name: this.name, samples: batch, first });
     };
     return (await mapConcurrently(starts, scoreBatch, { concurrency, signal })).flat();
   }
 
-  private async ask(batch: readonly RewardSample[], signal: AbortSignal): Promise<string> {
+  private async request(batch: readonly RewardSample[], signal: AbortSignal): Promise<string> {
     const samples = batch.map(({ prompt, response, finished, tokens, row }) => ({
       prompt,
       response,
@@ -98,15 +104,15 @@ export class RemoteSource implements RewardSource {
     }
   }
 
-  private readAnswer(text: string): unknown {
-    let answer: unknown;
+  private parseScores(text: string): unknown {
+    let body: unknown;
     try {
-      answer = JSON.parse(text);
+      body = JSON.parse(text);
     } catch (cause) {
-      throw this.failure(`it must answer with JSON (${messageOf(cause)})`, cause);
+      throw this.failure(`it must respond with JSON (${messageOf(cause)})`, cause);
     }
-    if (typeof answer === 'object' && answer !== null && 'scores' in answer) return answer.scores;
-    throw this.failure(`it must answer { "scores": [...] }, got ${text.trim().slice(0, 80)}`);
+    if (typeof body === 'object' && body !== null && 'scores' in body) return body.scores;
+    throw this.failure(`it must respond with { "scores": [...] }, got ${text.trim().slice(0, 80)}`);
   }
 
   private failure(message: string, cause?: unknown): RewardError {
@@ -114,10 +120,96 @@ export class RemoteSource implements RewardSource {
   }
 }
 
-function parseAddress(address: string): URL {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
   throw new TypeError(
-    `Cannot use the reward server ${address}: it must be an address such as http://localhost:8000/score`,
+    `Cannot use the reward server ${text}: it must be a URL such as http://localhost:8000/score`,
   );
+}
+
+const MAX_DELAY = 30_000;
+
+interface PostOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Milliseconds per attempt. */
+  readonly timeout: number;
+  /** Attempts after the first. */
+  readonly retries: number;
+  /** Milliseconds before the first retry. */
+  readonly backoff: number;
+  /** Source of the jitter. */
+  readonly random: RandomStream;
+  readonly signal: AbortSignal;
+}
+
+type Attempt =
+  | { readonly text: string }
+  | { readonly failure: string; readonly isTransient: boolean; readonly cause?: unknown };
+
+/** Posts JSON and returns the text of a successful response. Retries transient failures (no connection,
+ *  timeout, status 429 or 5xx); any other failure is an error immediately. */
+async function postWithRetries(url: URL, body: string, options: PostOptions): Promise<string> {
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await post(url, body, options);
+    if ('text' in outcome) return outcome.text;
+    const { failure, isTransient, cause } = outcome;
+    if (!isTransient) throw new Error(`${withoutSecrets(url)} ${failure}`, { cause });
+    if (attempt > options.retries) {
+      const times = attempt === 1 ? 'once' : `${attempt} times`;
+      throw new Error(`${withoutSecrets(url)} ${failure}, tried ${times}`, { cause });
+    }
+    await sleep(retryDelay(attempt, options), undefined, { signal: options.signal });
+  }
+}
+
+/** Milliseconds to wait after the k-th failure, with u uniform in [0, 1).
+ *  min(backoff·2^(k−1), 30 s)·(½ + u/2)
+ *  @example backoff=500, k=3, u=½  →  2000·¾ = 1500 */
+export function retryDelay(
+  k: number,
+  { backoff, random }: { readonly backoff: number; readonly random: Pick<RandomStream, 'next'> },
+): number {
+  return Math.min(backoff * 2 ** (k - 1), MAX_DELAY) * (0.5 + random.next() / 2);
+}
+
+async function post(
+  url: URL,
+  body: string,
+  { headers, timeout, signal }: PostOptions,
+): Promise<Attempt> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+    });
+    const text = await response.text();
+    return response.ok ? { text } : describeStatus(response.status, text);
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof Error && cause.name === 'TimeoutError') {
+      return {
+        failure: `must respond within ${timeout} ms, got nothing`,
+        isTransient: true,
+        cause,
+      };
+    }
+    // The cause of what fetch throws is the actual reason.
+    const reason = cause instanceof TypeError ? (cause.cause ?? cause) : cause;
+    const { code = messageOf(reason) } = reason as NodeJS.ErrnoException;
+    return { failure: `must be reachable, got ${code}`, isTransient: true, cause };
+  }
+}
+
+function describeStatus(status: number, text: string): Attempt {
+  const body = text.trim().replace(/\s+/g, ' ').slice(0, 200);
+  const failure = `must respond with status 200, got ${status}${body === '' ? '' : ` (${body})`}`;
+  return { failure, isTransient: status === 429 || status >= 500 };
+}
+
+/** A URL without credentials and query, which may be secret. */
+function withoutSecrets({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
 }

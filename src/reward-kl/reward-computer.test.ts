@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { expectClose } from '../../test/helpers/expect-close.ts';
 import { rewardSample, samplesOf } from '../../test/helpers/reward-samples.ts';
-import { offsetsOf, readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
+import { readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
+import { offsetsOf } from '../columns/index.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import { RewardComputer } from './reward-computer.ts';
 import type { RewardFunction } from './reward-source.ts';
@@ -16,14 +17,14 @@ const computer = (rewards: Rewards, config: PPOConfigOptions = {}, rewardTimeout
 
 const length: RewardFunction = ({ response }) => response.length;
 
-/** Two responses, of two tokens and of one; the second does not stop. */
+/** Two responses, with two tokens and one; the second has no stop. */
 const samples = samplesOf('ab', 'c').map((sample, i) => ({ ...sample, finished: i === 0 }));
 const rollout = { kl: Float32Array.of(1, 2, 3), offsets: Int32Array.of(0, 2, 3) };
 
 const numbers = (values: Float32Array) => Array.from(values, (x) => Number(x.toFixed(5)));
 
 describe('score()', () => {
-  test('adds up the sources by weight, and keeps what each gave', async () => {
+  test('returns the weighted sum of the sources and the scores of each', async () => {
     const { scores, tokenScores, bySource } = await computer({
       length,
       ones: { source: ({ tokens }) => Array.from(tokens, () => 1), weight: 10 },
@@ -45,7 +46,7 @@ describe('score()', () => {
     expect(rewards.state()).toEqual(before);
   });
 
-  test('when one source fails, the signals of the others fire', async () => {
+  test('if one source fails, the signals of the others fire', async () => {
     let seen: AbortSignal | undefined;
     const rewards = computer({
       patient: (_, { signal }) => {
@@ -62,14 +63,14 @@ describe('score()', () => {
     expect(seen?.aborted).toBe(true);
   });
 
-  test('a source that hangs longer than rewardTimeout is an error', async () => {
+  test('throws if a source hangs longer than rewardTimeout', async () => {
     const rewards = computer({ hung: () => new Promise<never>(() => {}) }, {}, 30);
     await expect(rewards.score(samples)).rejects.toThrow(
-      'Cannot score with "hung": it must give a score within 30 ms, got none for 2 samples',
+      'Cannot score with "hung": it must return a score within 30 ms, got none for 2 samples',
     );
   });
 
-  test("the caller's abort ends it with the caller's reason", async () => {
+  test("an abort by the caller rejects with the caller's reason", async () => {
     const controller = new AbortController();
     const rewards = computer({ hung: () => new Promise<never>(() => {}) });
     const scored = rewards.score(samples, { signal: controller.signal });
@@ -80,7 +81,7 @@ describe('score()', () => {
 });
 
 describe('computeRewards()', () => {
-  test('gives the hand-worked rewards and metrics', async () => {
+  test('matches the worked example', async () => {
     const rewards = computer({ length, half: { source: () => 4, weight: 0.5 } });
     const result = await rewards.computeRewards(rollout, { samples });
     // R = [2, 1] + ½·4, β = 0.1, on the last tokens.
@@ -101,7 +102,7 @@ describe('computeRewards()', () => {
     });
   });
 
-  test('the penalty of a missing stop comes before normalisation', async () => {
+  test('applies the missing-stop penalty before normalisation', async () => {
     const config = { missingEosPenalty: 3, scoreNormalization: 'batch', klCoef: 0 } as const;
     const plain = computer({ length }, { ...config, scoreNormalization: 'none' });
     const result = await plain.computeRewards(rollout, { samples });
@@ -110,15 +111,15 @@ describe('computeRewards()', () => {
     expect([...result.scores]).toEqual([2, 1]);
     const normalized = await computer({ length }, config).computeRewards(rollout, { samples });
     expect(numbers(normalized.rewards)).toEqual([0, 1, -1]);
-    const cut = computer({ length }, { ...config, scoreClip: 0.5 });
-    const { rewards, metrics } = await cut.computeRewards(rollout, { samples });
+    const clipped = computer({ length }, { ...config, scoreClip: 0.5 });
+    const { rewards, metrics } = await clipped.computeRewards(rollout, { samples });
     expect(numbers(rewards)).toEqual([0, 0.5, -0.5]);
     expect(metrics['objective/scores']).toBe(0);
-    expect([...cut.shapeScores(result, samples).scores]).toEqual([0.5, -0.5]);
+    expect([...clipped.shapeScores(result, samples).scores]).toEqual([0.5, -0.5]);
   });
 
-  test('scores of tokens are scaled with the sum, and the rest goes to the end', async () => {
-    // Sums are 2 and 4 (a stop is missing in none): μ = 3, σ = 1, so −1 and 1.
+  test('scales token scores with the total and puts the rest on the last token', async () => {
+    // Totals are 2 and 4 (no stop is missing): μ = 3, σ = 1, so −1 and 1.
     const tokens: RewardFunction = ({ promptIdx }) => (promptIdx === 0 ? [3, -1] : [4]);
     const stopped = samples.map((sample) => ({ ...sample, finished: true }));
     const rewards = computer({ tokens }, { scoreNormalization: 'batch', klCoef: 0 });
@@ -129,8 +130,8 @@ describe('computeRewards()', () => {
     expect(numbers(unscaled.rewards)).toEqual([3, -1, 4]);
   });
 
-  test('an adaptive β moves after the rewards that it made', async () => {
-    // KL is 3 on average, half of the target: error −0.5 is cut to −0.2; n/horizon = 2/20.
+  test('an adaptive β changes after the rewards that used it', async () => {
+    // KL is 3 on average, half of the target: error −0.5 is clipped to −0.2; n/horizon = 2/20.
     const config = { klController: 'adaptive', klTarget: 6, klHorizon: 20 } as const;
     const rewards = computer({ length }, config);
     expect(rewards.klCoef).toBe(0.1);
@@ -141,14 +142,14 @@ describe('computeRewards()', () => {
     expect(rewards.klCoef).toBe(metrics['objective/kl_coef']);
   });
 
-  test('a KL penalty in the loss is in no reward, but in the objective', async () => {
+  test('a KL penalty in the loss is not in rewards but in the objective metrics', async () => {
     const rewards = computer({ length }, { klPlacement: 'loss', klEstimator: 'k3' });
     const result = await rewards.computeRewards(rollout, { samples });
     expect([...result.rewards]).toEqual([0, 2, 1]);
     expect(result.metrics['objective/non_score_reward']).toBeCloseTo(-0.3, 12);
   });
 
-  test('goes on exactly from a state that was JSON in between', async () => {
+  test('continues exactly from a state saved as JSON', async () => {
     const config = {
       klController: 'adaptive',
       klHorizon: 20,
@@ -172,12 +173,12 @@ describe('computeRewards()', () => {
     );
     const before = rewards.state();
     await expect(rewards.computeRewards(rollout, { samples })).rejects.toThrow(
-      'Cannot use the scores of "broken": that of sample 0 must be a finite number, got NaN',
+      'Cannot use the scores of "broken": the score of sample 0 must be a finite number, got NaN',
     );
     expect(rewards.state()).toEqual(before);
   });
 
-  test.each(trlCases)("gives TRL's rewards and metrics: %s", async (name) => {
+  test.each(trlCases)("matches TRL's rewards and metrics: %s", async (name) => {
     const { hyperparameters, inputs, outputs, ...golden } = readTrlGolden(name);
     const { tokens, steps, offsets, stepOffsets } = golden;
     const rewards = computer(({ promptIdx }) => inputs.scores[promptIdx]!, {
@@ -205,14 +206,14 @@ describe('computeRewards()', () => {
     }
   });
 
-  test('samples of another number than responses are refused', async () => {
-    const given = { samples: samplesOf('a') };
-    await expect(computer({ length }).computeRewards(rollout, given)).rejects.toThrow(
-      "Cannot compute rewards: there must be a sample for each of the rollout's responses (2), got 1",
+  test('rejects samples whose number differs from the responses', async () => {
+    const options = { samples: samplesOf('a') };
+    await expect(computer({ length }).computeRewards(rollout, options)).rejects.toThrow(
+      'Cannot compute rewards: there must be one sample per response (2), got 1',
     );
     const empty = { kl: new Float32Array(), offsets: Int32Array.of(0) };
     await expect(computer({ length }).computeRewards(empty, { samples: [] })).rejects.toThrow(
-      'responses (0), got 0',
+      'response (0), got 0',
     );
   });
 });
@@ -222,7 +223,7 @@ describe('RewardComputer', () => {
   const [source] = toWeightedSources({ length }).map((weighted) => weighted.source);
 
   test.each([
-    [[], 60, 'at least one reward source must be given, got none'],
+    [[], 60, 'there must be at least one reward source, got none'],
     [
       [{ source: source!, weight: Infinity }],
       60,
@@ -237,14 +238,14 @@ describe('RewardComputer', () => {
       'reward sources must have different names, got "length" twice; name them',
     ],
     [[{ source: source!, weight: 1 }], 0, 'rewardTimeout must be above 0 ms, got 0'],
-  ])('refuses sources %#', (sources, rewardTimeout, fault) => {
+  ])('rejects invalid sources and timeouts (%#)', (sources, rewardTimeout, problem) => {
     expect(() => new RewardComputer({ config, sources, rewardTimeout })).toThrow(
-      `Cannot compute rewards: ${fault}`,
+      `Cannot compute rewards: ${problem}`,
     );
   });
 
   test.each([undefined, {}, { klController: { coefficient: 1 } }])(
-    'refuses the state %j',
+    'rejects the state %j',
     (state) => {
       expect(() => computer({ length }).restore(state)).toThrow(
         'Cannot restore rewards: the state must have klCoef, klController and scoreNormalizer, got',

@@ -1,22 +1,75 @@
+import { offsetsOf, splitByOffsets } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import { offsetsOf } from '../token-attribution/join-columns.ts';
 import type { Rollout } from '../token-attribution/rollout.ts';
-import { askSource } from './ask-source.ts';
-import { combineScores } from './combine-scores.ts';
-import { KlController, type KlControllerConfig } from './kl-controller.ts';
-import { placeRewards } from './place-rewards.ts';
-import type {
-  ComputedRewards,
-  ComputeRewardsOptions,
-  RewardComputation,
-  RewardComputerState,
-  ScoredSamples,
-  ShapedScores,
-  TokenAndTextScores,
-} from './reward-computation.ts';
-import { rewardMetrics } from './reward-metrics.ts';
+import { KlController, type KlControllerConfig, type KlControllerState } from './kl-controller.ts';
+import { type PlacedRewards, placeRewards } from './place-rewards.ts';
 import type { RewardSample, WeightedSource } from './reward-source.ts';
-import { ScoreNormalizer, type ScoreNormalizerConfig } from './score-normalizer.ts';
+import {
+  penaliseMissingEos,
+  type ScoreMoments,
+  ScoreNormalizer,
+  type ScoreNormalizerConfig,
+} from './score-normalizer.ts';
+import {
+  combineScores,
+  type ScoredSamples,
+  scoreWith,
+  type TokenAndTextScores,
+} from './score-samples.ts';
+import { moments } from './whiten.ts';
+
+/** Scores as they enter the rewards. */
+export interface ShapedScores {
+  /** With the missing-stop penalty, [B]. */
+  readonly penalised: Float32Array;
+  /** Penalised, normalised and clipped, [B]. */
+  readonly normalized: Float32Array;
+  /** The normalised scores minus their token scores, [B]. */
+  readonly scores: Float32Array;
+  /** Scaled by the same factor, [N]. */
+  readonly tokenScores: Float32Array | undefined;
+}
+
+export interface ComputedRewards extends PlacedRewards {
+  /** Weighted sums of the sources' scores, before penalties and normalisation, [B]. */
+  readonly scores: Float32Array;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+export interface ComputeRewardsOptions {
+  /** The rollout's responses as reward samples, in order. */
+  readonly samples: readonly RewardSample[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** State for a checkpoint, as JSON data. */
+export interface RewardComputerState {
+  /** β of the latest rewards. */
+  readonly klCoef: number;
+  readonly klController: KlControllerState;
+  readonly scoreNormalizer: ScoreMoments;
+}
+
+/** What a trainer needs to compute rewards. */
+export interface RewardComputation {
+  /** β of the latest rewards; a loss with the KL penalty uses the same. */
+  readonly klCoef: number;
+  /** Scores samples, such as for an evaluation; changes no state. */
+  score(
+    samples: readonly RewardSample[],
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<ScoredSamples>;
+  /** Scores as they enter the rewards: penalised, normalised, clipped; changes no state. */
+  shapeScores(scored: TokenAndTextScores, samples: readonly RewardSample[]): ShapedScores;
+  /** The rewards of a step's rollout; updates the running score moments and an adaptive β. */
+  computeRewards(
+    rollout: Pick<Rollout, 'kl' | 'offsets'>,
+    options: ComputeRewardsOptions,
+  ): Promise<ComputedRewards>;
+  /** State for a checkpoint, as JSON data. */
+  state(): unknown;
+  restore(state: unknown): void;
+}
 
 export type RewardComputerConfig = KlControllerConfig &
   ScoreNormalizerConfig &
@@ -25,11 +78,11 @@ export type RewardComputerConfig = KlControllerConfig &
 export interface RewardComputerOptions {
   readonly config: RewardComputerConfig;
   readonly sources: readonly WeightedSource[];
-  /** Milliseconds without a new score after which a source has hung; 60 s by default. */
+  /** Milliseconds without a new score after which a source counts as hung; 60 s by default. */
   readonly rewardTimeout?: number | undefined;
 }
 
-/** Scores of responses, and rewards of their tokens: normalised, with the KL penalty. */
+/** Scores responses and computes their tokens' rewards: normalised, with the KL penalty. */
 export class RewardComputer implements RewardComputation {
   private readonly config: RewardComputerConfig;
   private readonly sources: readonly WeightedSource[];
@@ -53,12 +106,12 @@ export class RewardComputer implements RewardComputation {
     this.latestKlCoef = config.klCoef;
   }
 
-  /** β of the latest rewards; of the next ones if there are none yet. */
+  /** β of the latest rewards, or of the first ones if there are none yet. */
   get klCoef(): number {
     return this.latestKlCoef;
   }
 
-  /** Asks all sources at once; when one fails, the others' signals fire. */
+  /** Runs all sources concurrently; if one fails, the others' signals fire. */
   async score(
     samples: readonly RewardSample[],
     { signal }: { readonly signal?: AbortSignal | undefined } = {},
@@ -66,11 +119,11 @@ export class RewardComputer implements RewardComputation {
     const stop = new AbortController();
     const all = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
     const options = { signal: all, timeout: this.timeout };
-    const asked = this.sources.map(async ({ source, weight }) => {
-      return { name: source.name, weight, scores: await askSource(source, samples, options) };
+    const pending = this.sources.map(async ({ source, weight }) => {
+      return { name: source.name, weight, scores: await scoreWith(source, samples, options) };
     });
     try {
-      return combineScores(samples, await Promise.all(asked));
+      return combineScores(samples, await Promise.all(pending));
     } catch (error) {
       stop.abort(error);
       throw error;
@@ -82,20 +135,20 @@ export class RewardComputer implements RewardComputation {
     const { scores: normalized, scale } = this.scoreNormalizer.normalize(penalised);
     const tokenScores = scored.tokenScores?.map((score) => score * scale);
     const offsets = offsetsOf(samples.map(({ tokens }) => tokens.length));
-    const scores = withoutTokens(normalized, { scaled: tokenScores, offsets });
+    const scores = subtractTokenScores(normalized, { tokenScores, offsets });
     return { penalised, normalized, scores, tokenScores };
   }
 
-  /** Score → penalty of a missing stop → normalisation and cut → KL penalty and placement.
-   *  The sum over a response is what is normalised: scores of tokens are scaled with it and stay
-   *  where they are, and the rest goes where rewardPlacement says. Whitening comes later. */
+  /** Score → missing-stop penalty → normalisation and clipping → KL penalty and placement. The total
+   *  score of a response is normalised; its token scores are scaled by the same factor and stay on their
+   *  tokens, and the rest goes where rewardPlacement says. Whitening comes later. */
   async computeRewards(
     { kl, offsets }: Pick<Rollout, 'kl' | 'offsets'>,
     { samples, signal }: ComputeRewardsOptions,
   ): Promise<ComputedRewards> {
     if (samples.length === 0 || samples.length !== offsets.length - 1) {
       throw new RangeError(
-        `Cannot compute rewards: there must be a sample for each of the rollout's responses (${offsets.length - 1}), got ${samples.length}`,
+        `Cannot compute rewards: there must be one sample per response (${offsets.length - 1}), got ${samples.length}`,
       );
     }
     const scored = await this.score(samples, { signal });
@@ -122,7 +175,7 @@ export class RewardComputer implements RewardComputation {
     const { klCoef, klController, scoreNormalizer } = (state ?? {}) as Partial<RewardComputerState>;
     if (klCoef === undefined || klController === undefined || scoreNormalizer === undefined) {
       throw new TypeError(
-        `Cannot restore rewards: the state must have klCoef, klController and scoreNormalizer, got ${JSON.stringify(state)}; restore what state() gave`,
+        `Cannot restore rewards: the state must have klCoef, klController and scoreNormalizer, got ${JSON.stringify(state)}; restore what state() returned`,
       );
     }
     this.klController.restore(klController);
@@ -132,26 +185,26 @@ export class RewardComputer implements RewardComputation {
 
   private penalise(scores: Float32Array, samples: readonly RewardSample[]): Float32Array {
     const { missingEosPenalty } = this.config;
-    return scores.map((score, i) => score - (samples[i]!.finished ? 0 : missingEosPenalty));
+    return scores.map((score, i) =>
+      penaliseMissingEos(score, { finished: samples[i]!.finished, missingEosPenalty }),
+    );
   }
 }
 
-/** The part of each response's score that no token has. */
-function withoutTokens(
+/** Subtracts the sum of its token scores from each response's score. */
+function subtractTokenScores(
   scores: Float32Array,
-  { scaled, offsets }: { scaled: Float32Array | undefined; offsets: Int32Array },
+  { tokenScores, offsets }: { tokenScores: Float32Array | undefined; offsets: Int32Array },
 ): Float32Array {
-  if (scaled === undefined) return scores;
-  return scores.map((score, i) => {
-    const tokens = scaled.subarray(offsets[i]!, offsets[i + 1]!);
-    return score - tokens.reduce((sum, x) => sum + x, 0);
-  });
+  if (tokenScores === undefined) return scores;
+  const tokens = splitByOffsets(tokenScores, offsets);
+  return scores.map((score, i) => score - tokens[i]!.reduce((sum, x) => sum + x, 0));
 }
 
 function checkSources(sources: readonly WeightedSource[]): void {
   if (sources.length === 0) {
     throw new RangeError(
-      'Cannot compute rewards: at least one reward source must be given, got none',
+      'Cannot compute rewards: there must be at least one reward source, got none',
     );
   }
   const names = new Set<string>();
@@ -163,9 +216,44 @@ function checkSources(sources: readonly WeightedSource[]): void {
     }
     if (names.has(source.name)) {
       throw new RangeError(
-        `Cannot compute rewards: reward sources must have different names, got "${source.name}" twice; name them, as metrics carry the names`,
+        `Cannot compute rewards: reward sources must have different names, got "${source.name}" twice; name them differently, since metrics use the names`,
       );
     }
     names.add(source.name);
   }
+}
+
+interface MetricInputs {
+  /** With the missing-stop penalty, before normalisation, [B]. */
+  readonly scores: Float32Array;
+  /** Normalised and clipped, [B]. */
+  readonly normalized: Float32Array;
+  readonly bySource: ReadonlyMap<string, Float32Array>;
+  readonly kl: Float32Array;
+  readonly klCoef: number;
+}
+
+/** Metrics of a step's rewards, as in TRL: sums over a response's tokens, then means over responses.
+ *  objective/kl = mean Σ_t KL_t;  objective/scores = mean R, with the missing-stop penalty
+ *  objective/non_score_reward = −β·objective/kl, wherever the penalty is placed
+ *  objective/rlhf_reward = objective/non_score_reward + mean of the normalised and clipped R
+ *  rewards/{source}/mean and /std (dividing by B) are of the source's own scores
+ *  @example R=[1, 3], KL=[1, 2 | 3], β=0.1  →  kl 3, scores 2, non_score_reward −0.3, rlhf_reward 1.7 */
+function rewardMetrics(inputs: MetricInputs): Record<string, number> {
+  const { scores, normalized, bySource, kl, klCoef } = inputs;
+  const meanKl = kl.reduce((sum, x) => sum + x, 0) / scores.length;
+  const nonScore = 0 - klCoef * meanKl;
+  const metrics: Record<string, number> = {
+    'objective/kl': meanKl,
+    'objective/kl_coef': klCoef,
+    'objective/scores': moments(scores, 'biased').mean,
+    'objective/non_score_reward': nonScore,
+    'objective/rlhf_reward': nonScore + moments(normalized, 'biased').mean,
+  };
+  for (const [name, sourceScores] of bySource) {
+    const { mean, variance } = moments(sourceScores, 'biased');
+    metrics[`rewards/${name}/mean`] = mean;
+    metrics[`rewards/${name}/std`] = Math.sqrt(variance);
+  }
+  return metrics;
 }

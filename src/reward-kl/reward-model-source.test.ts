@@ -29,7 +29,7 @@ class WordPenalty extends RewardModel {
 }
 
 describe('RewardModelSource', () => {
-  test('gives the score at the end of prompt and response', async () => {
+  test('returns the score at the end of prompt and response', async () => {
     const model = new RewardModel(options);
     const source = new RewardModelSource(model);
     const expected = await model.forward([
@@ -42,7 +42,7 @@ describe('RewardModelSource', () => {
     expect(source.name).toBe('RewardModel');
   });
 
-  test('uses the forward of a class that extends it', async () => {
+  test('uses the forward() of a subclass', async () => {
     const [plain, custom] = [new RewardModel(options), new WordPenalty(options)];
     const source = new RewardModelSource(custom);
     expect(source.name).toBe('WordPenalty');
@@ -53,7 +53,7 @@ describe('RewardModelSource', () => {
     expectClose(scores, { expected, within: 1e-5, label: 'scores' });
   });
 
-  test('keeps the order over groups, tells of each sample, and stops at an abort', async () => {
+  test('keeps the order over groups, reports each sample, and stops at an abort', async () => {
     const controller = new AbortController();
     const groups: number[] = [];
     const model = {
@@ -76,7 +76,7 @@ describe('RewardModelSource', () => {
     expect(groups.length).toBe(2);
   });
 
-  test('a forward that gives too few scores is named', async () => {
+  test('names a model whose forward() returns too few scores', async () => {
     const source = new RewardModelSource(
       { forward: async () => Float32Array.of(1) },
       { name: 'broken' },

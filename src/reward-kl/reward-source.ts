@@ -1,49 +1,105 @@
-/** A response to be scored. */
+import { splitByOffsets } from '../columns/index.ts';
+import type { GeneratedText } from '../generation/sequence.ts';
+import type { Rollout } from '../token-attribution/rollout.ts';
+
+/** A response to score. */
 export interface RewardSample {
   readonly prompt: string;
-  /** Cut at the first stop. */
+  /** Truncated at the first stop. */
   readonly response: string;
   readonly promptTokens: Int32Array;
-  /** Ids of the response, its stop token included. */
+  /** Token ids of the response, including its stop token. */
   readonly tokens: Int32Array;
-  /** Whether it stopped by itself, rather than at the limit of length. */
+  /** Whether a stop token or stop string ended it, rather than the length limit. */
   readonly finished: boolean;
   readonly promptIdx: number;
-  /** Which of the samples of that prompt. */
+  /** Index of the response among those to the same prompt. */
   readonly sample: number;
-  /** The data set's other columns. */
+  /** The dataset's other columns. */
   readonly row?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A number for the whole response, or one for each of its tokens. */
-export type Score = number | ArrayLike<number>;
+/** A number for the whole response, or one per token. */
+export type RewardScore = number | ArrayLike<number>;
 
-/** A score for one response, at once or later. The signal fires when the score is no longer awaited. */
+/** Scores one response, synchronously or not. The signal fires when the score is no longer needed. */
 export type RewardFunction = (
   sample: RewardSample,
   context: { readonly signal: AbortSignal },
-) => Score | Promise<Score>;
+) => RewardScore | Promise<RewardScore>;
 
 export interface ScoreContext {
-  /** Fires when the scores are no longer awaited. */
+  /** Fires when the scores are no longer needed. */
   readonly signal: AbortSignal;
-  /** To be told, if the source can, of each sample that is done: it is then not taken for hung. */
+  /** A source may call this for each finished sample, which restarts its timeout. */
   readonly onScored?: ((index: number) => void) | undefined;
 }
 
-/** Whatever gives scores: a function, a model, a server, people. */
+/** Anything that returns scores: a function, a model, a server, people. */
 export interface RewardSource {
-  /** Stands in the names of metrics and in errors. */
+  /** Appears in metric names and errors. */
   readonly name: string;
-  /** Milliseconds without a new score after which it counts as hung; Infinity if it takes care of
-   *  that itself, the reward computer's `rewardTimeout` if not given. */
+  /** Milliseconds without a new score after which the source counts as hung. Infinity if it has its
+   *  own timeouts; the reward computer's `rewardTimeout` by default. */
   readonly timeout?: number | undefined;
-  /** One score for each sample, in order. */
-  score(samples: readonly RewardSample[], context: ScoreContext): Promise<readonly Score[]>;
+  /** Returns one score per sample, in order. */
+  score(samples: readonly RewardSample[], context: ScoreContext): Promise<readonly RewardScore[]>;
 }
 
-/** A source and what its scores are multiplied by. */
+/** A source and the factor that its scores are multiplied by. */
 export interface WeightedSource {
   readonly source: RewardSource;
   readonly weight: number;
+}
+
+/** A reward source failed or returned invalid scores. The message is one sentence that names it. */
+export class RewardError extends Error {
+  override readonly name = 'RewardError';
+}
+
+/** The message of anything thrown, on one line. */
+export function messageOf(thrown: unknown): string {
+  const text = thrown instanceof Error && thrown.message !== '' ? thrown.message : String(thrown);
+  return text.replace(/\s*\n\s*/g, ' ').trim();
+}
+
+/** What a reward sample takes from its prompt. */
+export interface PromptInfo {
+  readonly text: string;
+  /** The dataset's other columns. */
+  readonly row?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Reward samples of a rollout's responses or of generated texts, in order; `prompts` are those that the
+ *  responses' prompt indices refer to. */
+export function toRewardSamples(
+  responses: Pick<Rollout, 'sequences' | 'offsets' | 'tokens'> | readonly GeneratedText[],
+  prompts: readonly PromptInfo[],
+): RewardSample[] {
+  const samples =
+    'sequences' in responses ? samplesOfRollout(responses) : responses.map(sampleOfText);
+  return samples.map((sample) => {
+    const { text: prompt, row } = prompts[sample.promptIdx]!;
+    return { prompt, ...sample, ...(row && { row }) };
+  });
+}
+
+function samplesOfRollout({
+  sequences,
+  offsets,
+  tokens,
+}: Pick<Rollout, 'sequences' | 'offsets' | 'tokens'>): Omit<RewardSample, 'prompt'>[] {
+  const responses = splitByOffsets(tokens, offsets);
+  return sequences.map(({ text, promptTokens, finished, promptIdx, sample }, i) => ({
+    response: text,
+    ...{ promptTokens, tokens: responses[i]!, finished, promptIdx, sample },
+  }));
+}
+
+function sampleOfText(text: GeneratedText): Omit<RewardSample, 'prompt'> {
+  const { promptTokens, tokens, finishReason, prompt: promptIdx, sample } = text;
+  return {
+    response: text.text,
+    ...{ promptTokens, tokens, finished: finishReason === 'stop', promptIdx, sample },
+  };
 }

@@ -6,23 +6,23 @@ const score = fc.float({ min: -100, max: 100, noNaN: true });
 const batch = fc.array(score, { minLength: 1, maxLength: 9 });
 
 describe('ScoreNormalizer', () => {
-  test('none leaves scores as they are, but for the cut', () => {
+  test('none only clips scores', () => {
     const scores = [-5, -2, 0.5, 3];
     const plain = new ScoreNormalizer({ scoreNormalization: 'none' });
     expect(plain.normalize(scores)).toEqual({ scores: Float32Array.from(scores), scale: 1 });
-    const cut = new ScoreNormalizer({ scoreNormalization: 'none', scoreClip: 2 });
-    expect([...cut.normalize(scores).scores]).toEqual([-2, -2, 0.5, 2]);
+    const clipped = new ScoreNormalizer({ scoreNormalization: 'none', scoreClip: 2 });
+    expect([...clipped.normalize(scores).scores]).toEqual([-2, -2, 0.5, 2]);
   });
 
-  test('batch gives the hand-worked numbers, and the cut comes after', () => {
+  test('batch matches the worked example and clips afterwards', () => {
     const normalizer = new ScoreNormalizer({ scoreNormalization: 'batch' });
     expect([...normalizer.normalize([1, 3]).scores]).toEqual([-1, 1]);
     expect(normalizer.normalize([10, 14])).toEqual({ scores: Float32Array.of(-1, 1), scale: 0.5 });
-    const cut = new ScoreNormalizer({ scoreNormalization: 'batch', scoreClip: 0.25 });
-    expect([...cut.normalize([1, 3]).scores]).toEqual([-0.25, 0.25]);
+    const clipped = new ScoreNormalizer({ scoreNormalization: 'batch', scoreClip: 0.25 });
+    expect([...clipped.normalize([1, 3]).scores]).toEqual([-0.25, 0.25]);
   });
 
-  test('running gives the hand-worked numbers over all that was added', () => {
+  test('running matches the worked example over all added scores', () => {
     const normalizer = new ScoreNormalizer({ scoreNormalization: 'running' });
     normalizer.add([1, 3]);
     expect([...normalizer.normalize([1, 3]).scores]).toEqual([-1, 1]);
@@ -40,7 +40,7 @@ describe('ScoreNormalizer', () => {
   });
 
   test.each(['batch', 'running'] as const)(
-    'one score, equal scores and scores equal but for rounding become 0 with scale 1: %s',
+    'one score, equal scores and scores that differ by rounding become 0 with scale 1: %s',
     (scoreNormalization) => {
       for (const scores of [[7], [0], [0.1, 0.1, 0.1], [1, Math.fround(1 + 2e-7)]]) {
         const normalizer = new ScoreNormalizer({ scoreNormalization });
@@ -52,25 +52,25 @@ describe('ScoreNormalizer', () => {
     },
   );
 
-  test('running without any score so far only cuts', () => {
+  test('running only clips if no scores were added', () => {
     const normalizer = new ScoreNormalizer({ scoreNormalization: 'running', scoreClip: 4 });
     expect([...normalizer.normalize([2, 9]).scores]).toEqual([2, 4]);
   });
 
-  test('batch is finite, and does not see by which factor scores are multiplied', () => {
+  test('batch is finite and independent of the scale of scores', () => {
     const normalizer = new ScoreNormalizer({ scoreNormalization: 'batch' });
     fc.assert(
       fc.property(batch, fc.constantFrom(2 ** -20, 2 ** 20), (scores, factor) => {
         const plain = normalizer.normalize(scores).scores;
         const scaled = normalizer.normalize(scores.map((x) => x * factor)).scores;
-        const isFlat = normalizer.normalize(scores).scale === 1;
+        const isConstant = normalizer.normalize(scores).scale === 1;
         expect(plain.every(Number.isFinite)).toBe(true);
-        if (!isFlat) expect([...scaled]).toEqual([...plain]);
+        if (!isConstant) expect([...scaled]).toEqual([...plain]);
       }),
     );
   });
 
-  test('running does not see how scores were cut into batches', () => {
+  test('running does not depend on how scores are batched', () => {
     fc.assert(
       fc.property(fc.array(batch, { minLength: 1, maxLength: 5 }), (batches) => {
         const whole = new ScoreNormalizer({ scoreNormalization: 'running' });
@@ -85,7 +85,7 @@ describe('ScoreNormalizer', () => {
     );
   });
 
-  test('goes on exactly from a state that was JSON in between', () => {
+  test('continues exactly from a state saved as JSON', () => {
     const config = { scoreNormalization: 'running' } as const;
     const [first, second] = [new ScoreNormalizer(config), new ScoreNormalizer(config)];
     first.add([0.1, 1 / 3, -7.77]);
@@ -100,15 +100,15 @@ describe('ScoreNormalizer', () => {
     { count: 1.5, mean: 0, squares: 0 },
     { count: 1, mean: Number.NaN, squares: 0 },
     { count: 1, mean: 0, squares: -1 },
-  ])('the state %j is refused', (state) => {
+  ])('rejects the state %j', (state) => {
     const normalizer = new ScoreNormalizer({ scoreNormalization: 'running' });
     expect(() => normalizer.restore(state)).toThrow(
-      'Cannot restore the score normaliser: it needs a count, a mean and a sum of squares, got',
+      'Cannot restore the score normaliser: it must have a count, a mean and a sum of squares, got',
     );
   });
 });
 
-test('mergeMoments() gives the hand-worked numbers', () => {
+test('mergeMoments() matches the worked example', () => {
   const [a, b] = [
     { count: 2, mean: 2, squares: 2 },
     { count: 1, mean: 8, squares: 0 },

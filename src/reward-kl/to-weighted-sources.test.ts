@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { samplesOf } from '../../test/helpers/reward-samples.ts';
 import type { RewardSource } from './reward-source.ts';
-import { type Rewards, toWeightedSources } from './to-weighted-sources.ts';
+import { combine, type Rewards, toWeightedSources } from './to-weighted-sources.ts';
 
 const { signal } = new AbortController();
 const brevity = () => 1;
@@ -19,7 +19,7 @@ const summarise = (rewards: Rewards, fallbackName?: string) => {
 };
 
 describe('toWeightedSources()', () => {
-  test('takes one function, source or weighted one', async () => {
+  test('accepts one function, source or weighted reward', async () => {
     expect(await summarise(brevity)).toEqual([['brevity', 1, 1]]);
     expect(await summarise(judge)).toEqual([['judge', 1, 2]]);
     expect(await summarise({ source: brevity, weight: 0.5 })).toEqual([['brevity', 0.5, 1]]);
@@ -27,7 +27,7 @@ describe('toWeightedSources()', () => {
     expect(await summarise(() => 3, 'file')).toEqual([['file', 1, 3]]);
   });
 
-  test('takes a list, and its own result', async () => {
+  test('accepts a list, and its own result', async () => {
     const rewards = [brevity, { source: judge, weight: -2 }];
     const expected = [
       ['brevity', 1, 1],
@@ -37,7 +37,7 @@ describe('toWeightedSources()', () => {
     expect(await summarise(toWeightedSources(rewards))).toEqual(expected);
   });
 
-  test('takes an object, whose keys are the names', async () => {
+  test('accepts an object whose keys are the names', async () => {
     const rewards = { short: brevity, polite: { source: judge, weight: 0.5 }, judge };
     expect(await summarise(rewards)).toEqual([
       ['short', 1, 1],
@@ -48,7 +48,7 @@ describe('toWeightedSources()', () => {
     expect(polite!.source.timeout).toBe(5);
   });
 
-  test('an object of functions may have one called score, name or source', async () => {
+  test('accepts an object with functions named score, name or source', async () => {
     expect(await summarise({ score: brevity, name: brevity })).toEqual([
       ['score', 1, 1],
       ['name', 1, 1],
@@ -67,11 +67,28 @@ describe('toWeightedSources()', () => {
       'must have a reward function, a RewardSource or { source, weight } as "b", got "x"',
     ],
     [[brevity, { weight: 2 }], '{ source, weight } as "1", got an object with weight'],
-    [{ a: { source: brevity, weight: '2' } }, 'must have finite numbers as weights, got "2"'],
-    [{ source: brevity, weight: Number.NaN }, 'must have finite numbers as weights, got NaN'],
-  ])('refuses %j', (rewards, fault) => {
+    [{ a: { source: brevity, weight: '2' } }, 'must have finite weights, got "2"'],
+    [{ source: brevity, weight: Number.NaN }, 'must have finite weights, got NaN'],
+  ])('rejects %j', (rewards, problem) => {
     const use = () => toWeightedSources(rewards as Rewards, { subject: 'Cannot use it: it' });
     expect(use).toThrow(/^Cannot use it: it must /);
-    expect(use).toThrow(fault);
+    expect(use).toThrow(problem);
+  });
+});
+
+describe('combine()', () => {
+  test('returns names and weights that toWeightedSources() accepts', () => {
+    const short = () => 0;
+    const polite = () => 1;
+    const rewards = combine({ short: [short, 0.5], polite });
+    expect(rewards).toEqual({
+      short: { source: short, weight: 0.5 },
+      polite: { source: polite, weight: 1 },
+    });
+    const sources = toWeightedSources(rewards);
+    expect(sources.map(({ source, weight }) => [source.name, weight])).toEqual([
+      ['short', 0.5],
+      ['polite', 1],
+    ]);
   });
 });

@@ -1,30 +1,30 @@
-import { FunctionSource, givenName } from './function-source.ts';
+import { FunctionSource, ownName } from './function-source.ts';
 import type { RewardFunction, RewardSource, WeightedSource } from './reward-source.ts';
 
 export interface WeightedReward {
   readonly source: RewardFunction | RewardSource;
-  /** 1 if not given. */
+  /** 1 by default. */
   readonly weight?: number | undefined;
 }
 
 export type Reward = RewardFunction | RewardSource | WeightedReward;
 
-/** Where scores come from, as users write it: one, a list, or an object whose keys are the names. */
+/** Rewards as users write them: one, a list, or an object whose keys are the names. */
 export type Rewards = Reward | readonly Reward[] | Readonly<Record<string, Reward>>;
 
 export interface RewardsContext {
-  /** Begins an error: what is being done with what. */
+  /** Start of error messages. */
   readonly subject?: string;
-  /** What a function without a name is called. */
+  /** Name of an unnamed function. */
   readonly fallbackName?: string;
 }
 
-/** Sources with names and weights from what users write.
+/** Converts rewards as users write them to sources with names and weights.
  *  @example (sample) => 1                                      →  reward, weight 1
  *  @example { brevity, polite: { source: judge, weight: 0.5 } }  →  brevity, weight 1; polite, weight ½ */
 export function toWeightedSources(
   rewards: Rewards,
-  { subject = 'Cannot use the rewards: what is given', fallbackName }: RewardsContext = {},
+  { subject = 'Cannot use the rewards: they', fallbackName }: RewardsContext = {},
 ): WeightedSource[] {
   if (isReward(rewards)) return [toWeighted(rewards, { subject, fallbackName })];
   const entries = isObject(rewards) || Array.isArray(rewards) ? Object.entries(rewards) : [];
@@ -43,31 +43,55 @@ export function toWeightedSources(
   });
 }
 
-interface Naming {
+/** Names and weighs rewards in the form that trainers and reward files accept: the score is
+ *  Σ weight·reward, and each reward has its own metrics.
+ *  @example { short: [brevity(), 0.5], polite }
+ *    →  { short: { source: brevity(), weight: 0.5 }, polite: { source: polite, weight: 1 } } */
+export function combine<Name extends string>(
+  rewards: Readonly<Record<Name, UnweightedReward | readonly [UnweightedReward, weight: number]>>,
+): Record<Name, WeightedReward> {
+  const entries = Object.entries<UnweightedReward | readonly [UnweightedReward, number]>(rewards);
+  const weighted = entries.map(([name, reward]) => {
+    const [source, weight] = isPair(reward) ? reward : [reward, 1];
+    return [name, { source, weight }];
+  });
+  return Object.fromEntries(weighted);
+}
+
+type UnweightedReward = RewardFunction | RewardSource;
+
+function isPair<T>(reward: T | readonly [T, number]): reward is readonly [T, number] {
+  return Array.isArray(reward);
+}
+
+interface NamingOptions {
   readonly subject: string;
-  /** What the source is called, whatever its own name. */
+  /** Overrides the source's own name. */
   readonly name?: string;
   readonly fallbackName?: string | undefined;
 }
 
-function toWeighted(reward: Reward, { subject, name, fallbackName }: Naming): WeightedSource {
-  const { source: given, weight = 1 } = isWeighted(reward) ? reward : { source: reward };
+function toWeighted(
+  reward: Reward,
+  { subject, name, fallbackName }: NamingOptions,
+): WeightedSource {
+  const { source: unnamed, weight = 1 } = isWeighted(reward) ? reward : { source: reward };
   if (typeof weight !== 'number' || !Number.isFinite(weight)) {
-    throw new TypeError(`${subject} must have finite numbers as weights, got ${describe(weight)}`);
+    throw new TypeError(`${subject} must have finite weights, got ${describe(weight)}`);
   }
   const source =
-    typeof given === 'function'
-      ? new FunctionSource(given, { name: name ?? (givenName(given) || fallbackName) })
-      : renamed(given, name ?? given.name);
+    typeof unnamed === 'function'
+      ? new FunctionSource(unnamed, { name: name ?? (ownName(unnamed) || fallbackName) })
+      : renamed(unnamed, name ?? unnamed.name);
   return { source, weight };
 }
 
 function renamed(source: RewardSource, name: string): RewardSource {
   if (name === source.name) return source;
-  return { name, timeout: source.timeout, score: (...given) => source.score(...given) };
+  return { name, timeout: source.timeout, score: (...args) => source.score(...args) };
 }
 
-/** A class is a function too, but cannot be called. */
+/** A class is also a function but cannot be called. */
 function isRewardFunction(value: unknown): value is RewardFunction {
   return typeof value === 'function' && !isClass(value);
 }

@@ -1,5 +1,9 @@
-export type { RewardRunConfig, RewardRunConfigOptions } from '../config/reward-run-config.ts';
-export type { SFTRunConfig, SFTRunConfigOptions } from '../config/sft-run-config.ts';
+export type {
+  RewardRunConfig,
+  RewardRunConfigOptions,
+  SFTRunConfig,
+  SFTRunConfigOptions,
+} from '../config/stage-run-config.ts';
 export {
   CheckpointStore,
   type CheckpointStoreOptions,

@@ -1,10 +1,10 @@
+import { rewardConfigShape } from '../config/stage-config.ts';
 import {
   type RewardRunConfig,
   type RewardRunConfigOptions,
   rewardDataShape,
   rewardKind,
-} from '../config/reward-run-config.ts';
-import { rewardConfigShape } from '../config/stage-config.ts';
+} from '../config/stage-run-config.ts';
 import { loadPreferences, type PreferenceDataset, type PreferenceGroup } from '../data/index.ts';
 import type { LoadedModel, ScoreNormalization } from '../models/index.ts';
 import { type PreferenceTexts, type RatedText, RewardTrainer } from '../stages/index.ts';

@@ -1,7 +1,6 @@
 import { join, resolve } from 'node:path';
 import { ConfigError } from '../config/parse-config.ts';
-import { placePaths } from '../config/run-config.ts';
-import type { AnyRunConfig, RunKind } from '../config/run-kind.ts';
+import { type AnyRunConfig, type RunKind, resolvePaths } from '../config/run-config.ts';
 import { readRunConfig } from './run-folder.ts';
 
 /** For each command, a config key that the other commands do not have. */
@@ -18,7 +17,7 @@ export function completeConfig<O extends object, C extends AnyRunConfig>(
   options: O,
   kind: RunKind<O, C>,
 ): C & { readonly output: string } {
-  const config = placePaths(kind.resolve(options), process.cwd());
+  const config = resolvePaths(kind.resolve(options), process.cwd());
   return { ...config, output: resolve(config.output ?? defaultOutput(kind.prefix)) };
 }
 

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseRewardSpec, type RewardSpec, type RunConfig } from '../config/run-config.ts';
+import { parseRewardSpec, type RewardSpec } from '../config/reward-spec.ts';
+import { type RunConfig } from '../config/run-config.ts';
 import {
   type LoadedModel,
   loadRewardModel,
   type RewardModel,
   randomHead,
 } from '../models/index.ts';
-import type { Components } from '../ppo-trainer/components.ts';
+import type { PPOComponents } from '../ppo-trainer/components.ts';
 import { Evaluator } from '../ppo-trainer/evaluator.ts';
 import {
   FunctionSource,
@@ -20,8 +21,7 @@ import {
   type RewardSource,
   type WeightedSource,
 } from '../reward-kl/index.ts';
-import { makeNamedReward } from '../reward-kl/library/named-rewards.ts';
-import { parseNamedReward } from '../reward-kl/library/parse-named-reward.ts';
+import { createNamedReward, parseNamedReward } from '../reward-kl/library/named-rewards.ts';
 import { stateName } from './run-state.ts';
 
 type RewardConfig = Pick<
@@ -144,7 +144,7 @@ function findRewardModel(folder: string): string {
 /** Opens a reward of the library by name; an unknown name or option throws. */
 function openLibraryReward(text: string): WeightedSource {
   const { name, options, weight } = parseNamedReward(text);
-  return { source: new FunctionSource(makeNamedReward(name, options)), weight };
+  return { source: new FunctionSource(createNamedReward(name, options)), weight };
 }
 
 /** Applies the run's timeout to a source without one of its own. */
@@ -166,7 +166,7 @@ export interface EvaluationWithoutPeople {
   readonly canEvaluate: boolean;
   readonly warning: string;
   /** Replaces the evaluator. */
-  replace(components: Components): Partial<Components>;
+  replace(components: PPOComponents): Partial<PPOComponents>;
 }
 
 /** Evaluates with the other rewards, since nobody is asked to score evaluations; undefined if the run
@@ -186,7 +186,7 @@ export function evaluationWithoutPeople({
   }
   return {
     canEvaluate: true,
-    warning: `Evaluations use ${sources.map(({ source }) => source.name).join(', ')} only: people score training responses only`,
+    warning: `Evaluations leave out human scores, because people score training responses only; they use ${sources.map(({ source }) => source.name).join(', ')}`,
     replace: ({ config, policy, reference }) => ({
       makeEvaluator: (training) => {
         const computer = new RewardComputer({ config, sources });

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AnyRunConfig } from '../config/run-kind.ts';
+import type { AnyRunConfig } from '../config/run-config.ts';
 import type { RowReport } from '../data/index.ts';
 import { writeAtomically } from '../fs/index.ts';
 import {

@@ -1,10 +1,10 @@
+import { sftConfigShape } from '../config/stage-config.ts';
 import {
   type SFTRunConfig,
   type SFTRunConfigOptions,
   sftDataShape,
   sftKind,
-} from '../config/sft-run-config.ts';
-import { sftConfigShape } from '../config/stage-config.ts';
+} from '../config/stage-run-config.ts';
 import {
   type CompletionDataset,
   type CompletionRecord,

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { ppoConfigShape } from '../config/ppo-config.ts';
+import { parseRewardSpec } from '../config/reward-spec.ts';
 import {
-  parseRewardSpec,
   type RunConfig,
   type RunConfigOptions,
+  type RunKind,
   resolveRunConfig,
   runConfigShape,
 } from '../config/run-config.ts';
-import type { RunKind } from '../config/run-kind.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
 import type { PromptDataset } from '../data/index.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';

@@ -7,23 +7,26 @@ import {
   preferenceLoss,
   type RoleOptimizer,
   ratingLoss,
-  type ScalarPass,
+  runScalar,
+  scalarGradients,
 } from '../training/index.ts';
 import { pairMetrics } from './pair-metrics.ts';
 import type { PreferenceTexts, RatedText, RewardTexts } from './reward-texts.ts';
 
 interface LearnOptions {
-  readonly pass: ScalarPass;
+  readonly model: RewardModel;
   readonly optimizer: RoleOptimizer;
   readonly random: RandomStream;
 }
 
+type TaskConfig = Pick<RewardConfig, 'maxTokensAtOnce' | 'saveActivations'>;
+
 /** What a reward model learns from, in groups that run together. */
 export class RewardTask {
   private readonly texts: RewardTexts;
-  private readonly config: Pick<RewardConfig, 'maxTokensAtOnce'>;
+  private readonly config: TaskConfig;
 
-  constructor(texts: RewardTexts, config: Pick<RewardConfig, 'maxTokensAtOnce'>) {
+  constructor(texts: RewardTexts, config: TaskConfig) {
     this.texts = texts;
     this.config = config;
   }
@@ -61,7 +64,7 @@ export class RewardTask {
 
   private async learnPairs(
     pairs: readonly PreferenceTexts[],
-    { pass, optimizer, random }: LearnOptions,
+    options: LearnOptions,
   ): Promise<Metrics> {
     const totalWeight = pairs.reduce((sum, { weight = 1 }) => sum + weight, 0);
     let [loss, correct, margin] = [0, 0, 0];
@@ -84,9 +87,7 @@ export class RewardTask {
         margin += result.margin;
         return result.dScores;
       };
-      const batch = new PackedBatch(sequences, { share: true });
-      const rows = batch.lastRows();
-      await pass.run({ batch, rows }, differentiate, { optimizer, random });
+      await this.accumulate(sequences, differentiate, options);
     }
     return {
       'train/loss': loss,
@@ -95,10 +96,7 @@ export class RewardTask {
     };
   }
 
-  private async learnRatings(
-    rated: readonly RatedText[],
-    { pass, optimizer, random }: LearnOptions,
-  ): Promise<Metrics> {
+  private async learnRatings(rated: readonly RatedText[], options: LearnOptions): Promise<Metrics> {
     let loss = 0;
     const lengths = rated.map(({ text }) => text);
     for (const { start, end } of groupByTokens(lengths, this.config.maxTokensAtOnce)) {
@@ -110,11 +108,23 @@ export class RewardTask {
         loss += result.loss;
         return result.dScores;
       };
-      const batch = new PackedBatch(sequences, { share: true });
-      const rows = batch.lastRows();
-      await pass.run({ batch, rows }, differentiate, { optimizer, random });
+      await this.accumulate(sequences, differentiate, options);
     }
     return { 'train/loss': loss };
+  }
+
+  /** Accumulates the gradients of texts that run together.
+   *  @param differentiate returns ∂L/∂score of each text */
+  private async accumulate(
+    sequences: readonly Int32Array[],
+    differentiate: (scores: Float32Array) => Float32Array,
+    { model, optimizer, random }: LearnOptions,
+  ): Promise<void> {
+    const batch = new PackedBatch(sequences, { share: true });
+    const rows = batch.lastRows();
+    const save = this.config.saveActivations;
+    const pass = await runScalar(model, batch, { rows, save, dropout: random });
+    await scalarGradients(pass, differentiate(pass.scores), optimizer.add);
   }
 }
 

@@ -1,5 +1,7 @@
 import { LoraAdapter } from '../base-setup/index.ts';
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
+import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
+import { mean, standardDeviation } from '../columns/index.ts';
 import {
   type RewardConfig,
   type RewardConfigOptions,
@@ -14,9 +16,7 @@ import {
   randomHead,
   saveRewardModel,
 } from '../models/index.ts';
-import { mean, standardDeviation } from '../ppo-trainer/text-measures.ts';
-import { RoleOptimizer, ScalarPass } from '../training/index.ts';
-import { HEAD } from '../training/role-optimizer.ts';
+import { RoleOptimizer } from '../training/index.ts';
 import { pairMetrics } from './pair-metrics.ts';
 import { RewardTask } from './reward-task.ts';
 import type { PreferenceTexts, RewardTexts } from './reward-texts.ts';
@@ -82,7 +82,7 @@ export class RewardTrainer {
     const model = this.given ?? (await loadModel(modelName, options));
     const { base, tokenizer } = model;
     this.baseName = model.name ?? model.folder;
-    const adapter = LoraAdapter.create(loraOf(this.config), base.modules(), `${seed} reward`);
+    const adapter = LoraAdapter.create(toLoraConfig(this.config), base.modules(), `${seed} reward`);
     const head = randomHead(base.architecture.config.hidden_size, seed);
     return new RewardModel({ base, tokenizer, adapter, head });
   }
@@ -95,11 +95,10 @@ export class RewardTrainer {
     const { config } = this;
     const task = new RewardTask(texts, config);
     const { weights } = model.adapter!;
-    const head = { [HEAD]: model.head.data };
+    const head = { [scoreWeightName]: model.head.data };
     const adapter = parameterGroups(weights, config);
     const { learningRate } = config;
     const optimizer = new RoleOptimizer([...adapter, { parameters: head, learningRate }], config);
-    const pass = new ScalarPass(model, { save: config.saveActivations });
     const stage = {
       optimizer,
       parameters: {
@@ -109,7 +108,7 @@ export class RewardTrainer {
       count: texts.length,
       accumulate: (indices: Int32Array, { step }: { readonly step: number }) =>
         task.learn(indices, {
-          pass,
+          model,
           optimizer,
           random: randomStream(config.seed, 'reward dropout', step),
         }),

@@ -1,14 +1,14 @@
 import { LoraAdapter, writeAdapter } from '../base-setup/index.ts';
-import { loraOf } from '../base-setup/lora/lora-of-config.ts';
+import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { type LoopOptions, type LoopResult, TrainLoop } from '../loop/index.ts';
-import { takeRows } from '../models/decoder/take-rows.ts';
-import { type LoadedModel, loadModel, saveModel } from '../models/index.ts';
+import { takeRows } from '../models/decoder/rows.ts';
+import { forward, type LoadedModel, loadModel, saveModel } from '../models/index.ts';
 import { groupByTokens } from '../models/token-batch.ts';
 import {
-  LanguagePass,
   type LearnedText,
+  languageGradients,
   learnedRows,
   packTexts,
   RoleOptimizer,
@@ -58,7 +58,7 @@ export class SFTTrainer {
     for (const group of this.groups(texts)) {
       const batch = packTexts(group);
       const { rows, targets } = learnedRows(group, batch);
-      const hidden = await base.hiddenStates(batch, this.adapter);
+      const { hidden } = await forward({ base, adapter: this.adapter }, batch);
       const { logprobs } = await base.logprobs(takeRows(hidden, rows), targets);
       for (const logprob of logprobs) sum -= logprob;
       count += targets.length;
@@ -81,7 +81,7 @@ export class SFTTrainer {
     const options = revision === undefined ? {} : { revision };
     const model = this.given ?? (await loadModel(modelName, options));
     if (!fullParameters) {
-      this.adapter = LoraAdapter.create(loraOf(this.config), model.base.modules(), seed);
+      this.adapter = LoraAdapter.create(toLoraConfig(this.config), model.base.modules(), seed);
     }
     return model;
   }
@@ -103,7 +103,6 @@ export class SFTTrainer {
     const { adapter, config } = this;
     const weights = adapter?.weights ?? base.weights;
     const optimizer = new RoleOptimizer(parameterGroups(weights, config), config);
-    const pass = new LanguagePass({ base, adapter, save: config.saveActivations });
     const stage = {
       optimizer,
       parameters: Object.fromEntries([...weights].map(([name, { data }]) => [name, data])),
@@ -111,10 +110,15 @@ export class SFTTrainer {
       accumulate: async (indices: Int32Array, { step }: { readonly step: number }) => {
         const batch = Array.from(indices, (i) => texts[i]!);
         const tokenCount = batch.reduce((sum, { learned }) => sum + learned.length, 0);
-        const random = randomStream(config.seed, 'sft dropout', step);
+        const dropout = randomStream(config.seed, 'sft dropout', step);
         let loss = 0;
         for (const group of this.groups(batch)) {
-          loss += await pass.run(group, { tokenCount, optimizer, random });
+          loss += await languageGradients({ base, adapter }, group, {
+            tokenCount,
+            save: config.saveActivations,
+            dropout,
+            accumulate: optimizer.add,
+          });
         }
         return { 'train/loss': loss, 'train/tokens': tokenCount };
       },

@@ -1,5 +1,4 @@
 export { type KlEstimator, klDerivative, klDivergence } from './kl-divergence.ts';
 export { type PairColumns, PairList } from './pair-list.ts';
-export type { Rollout, RolloutSequence } from './rollout.ts';
-export type { SAPair } from './sa-pair.ts';
+export type { Rollout, RolloutSequence, SAPair } from './rollout.ts';
 export { TokenAttributor, type TokenAttributorOptions } from './token-attributor.ts';

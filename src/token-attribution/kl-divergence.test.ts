@@ -33,7 +33,7 @@ test.each(estimators)('klDerivative() of %s is the slope of klDivergence()', (es
   );
 });
 
-test('klDivergence() of k1 and k3 have the divergence as their mean under the policy', () => {
+test('klDivergence() of k1 and k3 has the divergence as its mean under the policy', () => {
   const policy = [0.5, 0.25, 0.25];
   const reference = [0.25, 0.25, 0.5];
   // ½ ln 2 + 0 − ¼ ln 2
@@ -45,7 +45,7 @@ test('klDivergence() of k1 and k3 have the divergence as their mean under the po
   expect(mean('k2')).toBeCloseTo(0.375 * Math.LN2 ** 2, 12);
 });
 
-test('klDivergence() of k3 keeps its digits where policies hardly differ', () => {
-  // d²/2 − d³/6; e^(−d) − 1 + d would be off by half of it.
+test('klDivergence() of k3 is accurate for nearly equal policies', () => {
+  // d²/2 − d³/6; computing e^(−d) − 1 + d would have an error of half of it.
   expect(klDivergence('k3', 1e-7) / 5e-15).toBeCloseTo(1, 2);
 });

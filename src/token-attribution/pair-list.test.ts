@@ -38,7 +38,7 @@ const rollout: Rollout = {
   kl: Float32Array.of(0.5, -1, 0, 0.25),
 };
 
-/** With a step after the last token of each. */
+/** With a step after the last token of each response. */
 const experience: PairColumns = {
   ...rollout,
   stepOffsets: Int32Array.of(0, 4, 6),
@@ -48,7 +48,7 @@ const experience: PairColumns = {
 };
 
 describe('PairList', () => {
-  test('gives the hand-worked pairs of an experience', () => {
+  test('returns the pairs of an experience', () => {
     expect(JSON.parse(JSON.stringify(new PairList(experience).at(1)))).toEqual({
       stateText: 'The car is',
       actionToken: ' red',
@@ -77,7 +77,7 @@ describe('PairList', () => {
     });
   });
 
-  test('states grow by the actions before them; a stop token adds no text', () => {
+  test('a state contains the earlier actions; a stop token adds no text', () => {
     const pairs = [...new PairList(rollout)];
     expect(pairs.map(({ stateText, actionToken }) => [stateText, actionToken])).toEqual([
       ['The car', ' is'],
@@ -87,21 +87,21 @@ describe('PairList', () => {
     ]);
   });
 
-  test('of a bare rollout has NaN where an experience has numbers, and null in JSON', () => {
+  test('has NaN for the missing columns of a rollout, and null in JSON', () => {
     const { value, advantage, rewardToGo } = new PairList(rollout).at(0)!;
     expect([value, advantage, rewardToGo]).toEqual([Number.NaN, Number.NaN, Number.NaN]);
-    const written = JSON.parse(JSON.stringify(new PairList(rollout).at(0)));
-    expect(written).toMatchObject({ value: null, advantage: null, rewardToGo: null });
+    const json = JSON.parse(JSON.stringify(new PairList(rollout).at(0)));
+    expect(json).toMatchObject({ value: null, advantage: null, rewardToGo: null });
   });
 
-  test('at() counts from the end below 0 and is undefined outside', () => {
+  test('at() counts negative indices from the end and is undefined outside', () => {
     const pairs = new PairList(rollout);
     expect(pairs.length).toBe(4);
     expect(pairs.at(-1)!.actionTokenId).toBe(22);
     for (const outside of [4, -5, 0.5]) expect(pairs.at(outside)).toBeUndefined();
   });
 
-  test('ofSequence() has the pairs of that sequence alone', () => {
+  test('ofSequence() returns the pairs of one sequence', () => {
     const pairs = new PairList(rollout).ofSequence(1);
     expect(pairs.length).toBe(1);
     expect([...pairs].map(({ actionTokenId }) => actionTokenId)).toEqual([22]);
@@ -111,11 +111,11 @@ describe('PairList', () => {
     );
   });
 
-  test('at() and the iterator find every number of ragged experiences, empty sequences among them', () => {
+  test('at() and the iterator return every pair of ragged experiences with empty sequences', () => {
     fc.assert(
       fc.property(experiences(), (numbered) => {
         const pairs = new PairList(numbered);
-        const wanted = numbered.sequences.flatMap((sequence, i) => {
+        const expected = numbered.sequences.flatMap((sequence, i) => {
           const record = sequenceRecord(numbered, i);
           return record.tokens.map((actionTokenId, t) => ({
             stateText: sequence.promptText + sequence.pieces.slice(0, t).join(''),
@@ -131,16 +131,16 @@ describe('PairList', () => {
             step: t,
           }));
         });
-        expect(JSON.parse(JSON.stringify(pairs))).toEqual(wanted);
-        const picked = wanted.map((_, i) => pairs.at(i));
-        expect(JSON.parse(JSON.stringify(picked))).toEqual(wanted);
+        expect(JSON.parse(JSON.stringify(pairs))).toEqual(expected);
+        const picked = expected.map((_, i) => pairs.at(i));
+        expect(JSON.parse(JSON.stringify(picked))).toEqual(expected);
         const bySequence = numbered.sequences.flatMap((_, i) => [...pairs.ofSequence(i)]);
-        expect(JSON.parse(JSON.stringify(bySequence))).toEqual(wanted);
+        expect(JSON.parse(JSON.stringify(bySequence))).toEqual(expected);
       }),
     );
   });
 
-  test('reads no text before it is asked for', () => {
+  test('does not read text until it is accessed', () => {
     const sequence = { ...rollout.sequences[0]! };
     Object.defineProperty(sequence, 'pieces', {
       get: () => {
@@ -152,14 +152,14 @@ describe('PairList', () => {
     expect(() => pair!.stateText).toThrow('pieces were read');
   });
 
-  test('shows what columns hold at the time of reading', () => {
+  test('reads the current contents of the columns', () => {
     const columns = numberedExperience([{ prompt: 1, tokens: 1 }]);
     const pair = new PairList(columns).at(0)!;
     columns.logprobs[0] = -7;
     expect(pair.logprob).toBe(-7);
   });
 
-  test('its pairs print their fields', () => {
+  test('pairs print their fields', () => {
     expect(inspect(new PairList(experience).at(0))).toContain("stateText: 'The car'");
   });
 });

@@ -1,8 +1,6 @@
-import { inspect } from 'node:util';
-import type { Rollout } from './rollout.ts';
-import type { SAPair } from './sa-pair.ts';
+import type { Rollout, SAPair } from './rollout.ts';
 
-/** What pairs are read from: a rollout, or an experience, which has the last four columns too. */
+/** The source of pairs: a rollout, or an experience, which also has the last four columns. */
 export interface PairColumns extends Rollout {
   readonly stepOffsets?: Int32Array;
   readonly values?: Float32Array;
@@ -15,9 +13,8 @@ interface TokenRange {
   readonly end: number;
 }
 
-/** The (state, action) pairs of a rollout or an experience, in order. Nothing is copied: a pair is
- *  made when it is asked for and reads the columns. An experience's step after the last token has
- *  no action and so no pair. */
+/** The (state, action) pairs of a rollout or an experience, in order, as views: a pair is created on
+ *  access and reads the columns. An experience's step after the last token has no action and no pair. */
 export class PairList implements Iterable<SAPair> {
   private readonly columns: PairColumns;
   private readonly range: TokenRange;
@@ -31,9 +28,9 @@ export class PairList implements Iterable<SAPair> {
     return this.range.end - this.range.start;
   }
 
-  /** The pair at a place, counted from the end if it is below 0, as of an array. */
-  at(place: number): SAPair | undefined {
-    const i = place < 0 ? place + this.length : place;
+  /** The pair at an index; a negative index counts from the end, as in an array. */
+  at(index: number): SAPair | undefined {
+    const i = index < 0 ? index + this.length : index;
     if (!Number.isInteger(i) || i < 0 || i >= this.length) return undefined;
     const n = this.range.start + i;
     return new PairView(this.columns, { sequence: sequenceOf(n, this.columns.offsets), n });
@@ -64,8 +61,8 @@ export class PairList implements Iterable<SAPair> {
   }
 }
 
-/** The last sequence that starts at or before token n: the one that holds it, as those before it
- *  that start there too are empty. */
+/** The sequence of token n: the last one that starts at or before it, since earlier ones that start at
+ *  the same token are empty. */
 function sequenceOf(n: number, offsets: Int32Array): number {
   let low = 0;
   let high = offsets.length - 2;
@@ -77,23 +74,26 @@ function sequenceOf(n: number, offsets: Int32Array): number {
   return low;
 }
 
-interface Place {
+interface PairPosition {
   readonly sequence: number;
-  /** In the columns of tokens. */
+  /** Index in the token columns. */
   readonly n: number;
 }
 
+/** util.inspect.custom, without an import that browsers lack. */
+const inspectSymbol = Symbol.for('nodejs.util.inspect.custom');
+
 class PairView implements SAPair {
   readonly #columns: PairColumns;
-  readonly #place: Place;
+  readonly #position: PairPosition;
 
-  constructor(columns: PairColumns, place: Place) {
+  constructor(columns: PairColumns, position: PairPosition) {
     this.#columns = columns;
-    this.#place = place;
+    this.#position = position;
   }
 
   get #sequence() {
-    return this.#columns.sequences[this.#place.sequence]!;
+    return this.#columns.sequences[this.#position.sequence]!;
   }
 
   get stateText(): string {
@@ -106,19 +106,19 @@ class PairView implements SAPair {
   }
 
   get actionTokenId(): number {
-    return this.#columns.tokens[this.#place.n]!;
+    return this.#columns.tokens[this.#position.n]!;
   }
 
   get logprob(): number {
-    return this.#columns.logprobs[this.#place.n]!;
+    return this.#columns.logprobs[this.#position.n]!;
   }
 
   get refLogprob(): number {
-    return this.#columns.refLogprobs[this.#place.n]!;
+    return this.#columns.refLogprobs[this.#position.n]!;
   }
 
   get klDiv(): number {
-    return this.#columns.kl[this.#place.n]!;
+    return this.#columns.kl[this.#position.n]!;
   }
 
   get value(): number {
@@ -126,7 +126,7 @@ class PairView implements SAPair {
   }
 
   get advantage(): number {
-    return this.#columns.advantages?.[this.#place.n] ?? Number.NaN;
+    return this.#columns.advantages?.[this.#position.n] ?? Number.NaN;
   }
 
   get rewardToGo(): number {
@@ -138,7 +138,7 @@ class PairView implements SAPair {
   }
 
   get step(): number {
-    return this.#place.n - this.#columns.offsets[this.#place.sequence]!;
+    return this.#position.n - this.#columns.offsets[this.#position.sequence]!;
   }
 
   toJSON(): SAPair {
@@ -159,13 +159,13 @@ class PairView implements SAPair {
     };
   }
 
-  /** What console.log shows. */
-  [inspect.custom](): SAPair {
+  /** What console.log prints. */
+  [inspectSymbol](): SAPair {
     return this.toJSON();
   }
 
   #atStep(column: Float32Array | undefined): number {
-    const first = this.#columns.stepOffsets?.[this.#place.sequence];
+    const first = this.#columns.stepOffsets?.[this.#position.sequence];
     return first === undefined ? Number.NaN : (column?.[first + this.step] ?? Number.NaN);
   }
 }

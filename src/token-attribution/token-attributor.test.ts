@@ -13,7 +13,7 @@ const prompts = ['a b', 'The capital of France is', 'q'];
 
 afterAll(() => base.dispose());
 
-/** An adapter that does something. */
+/** An adapter that changes the policy. */
 function trainedAdapter(): LoraAdapter {
   const adapter = LoraAdapter.create({ r: 2, lora_alpha: 4 }, base.modules(), 1);
   for (const [name, { data }] of adapter.weights) if (name.includes('lora_B')) data.fill(0.1);
@@ -42,7 +42,7 @@ function expectClose(actual: ArrayLike<number>, expected: ArrayLike<number>, wit
 }
 
 describe('attribute()', () => {
-  test('keeps the sampled tokens and says where they came from', async () => {
+  test('keeps the sampled tokens and records their origin', async () => {
     const { texts, rollout } = await rollOut();
     expect(rollout.sequences.length).toBe(6);
     for (const [i, text] of texts.entries()) {
@@ -64,7 +64,7 @@ describe('attribute()', () => {
   });
 
   test.each([1, 0.7])(
-    "logprobs computed again are the generator's at temperature %d",
+    "recomputed logprobs equal the generator's at temperature %d",
     async (temperature) => {
       const adapter = trainedAdapter();
       const { texts, rollout } = await rollOut(
@@ -78,21 +78,24 @@ describe('attribute()', () => {
     },
   );
 
-  test.each([1, 0.7])('an untrained policy has no KL at temperature %d', async (temperature) => {
-    const adapter = LoraAdapter.create({ r: 2, lora_alpha: 4 }, base.modules());
-    const { rollout } = await rollOut({ adapter, temperature });
-    expectClose(rollout.kl, new Float32Array(rollout.tokens.length));
-    expect(rollout.refLogprobs.every((logprob) => logprob < 0)).toBe(true);
-  });
+  test.each([1, 0.7])(
+    'the KL of an untrained policy is 0 at temperature %d',
+    async (temperature) => {
+      const adapter = LoraAdapter.create({ r: 2, lora_alpha: 4 }, base.modules());
+      const { rollout } = await rollOut({ adapter, temperature });
+      expectClose(rollout.kl, new Float32Array(rollout.tokens.length));
+      expect(rollout.refLogprobs.every((logprob) => logprob < 0)).toBe(true);
+    },
+  );
 
-  test('a trained policy has the KL of its difference from the reference', async () => {
+  test('the KL of a trained policy is its difference from the reference', async () => {
     const adapter = trainedAdapter();
     const { texts, rollout } = await rollOut({ adapter });
-    const { logprobs: wanted } = await reference.logprobs(
+    const { logprobs: expected } = await reference.logprobs(
       texts.map(({ promptTokens }) => promptTokens),
       texts.map(({ tokens }) => tokens),
     );
-    const ref = wanted.flatMap((values) => [...values]);
+    const ref = expected.flatMap((values) => [...values]);
     expectClose(rollout.refLogprobs, ref, 1e-6);
     expectClose(
       rollout.kl,
@@ -108,14 +111,17 @@ describe('attribute()', () => {
     );
   });
 
-  test('the temperature of the reference is that of the policy', async () => {
+  test('applies the same temperature to the reference', async () => {
     const { texts, rollout } = await rollOut({ temperature: 0.7 });
-    const cold = await new TokenAttributor({ reference, temperature: 1 }).attribute(texts, prompts);
+    const untempered = await new TokenAttributor({ reference, temperature: 1 }).attribute(
+      texts,
+      prompts,
+    );
     expectClose(rollout.kl, new Float32Array(rollout.tokens.length));
-    expect(Math.max(...cold.kl.map(Math.abs))).toBeGreaterThan(0.1);
+    expect(Math.max(...untempered.kl.map(Math.abs))).toBeGreaterThan(0.1);
   });
 
-  test('sampling logprobs stand beside those of the policy where sampling is filtered', async () => {
+  test('keeps sampling logprobs if sampling is filtered', async () => {
     expect((await rollOut()).rollout).not.toHaveProperty('samplingLogprobs');
     const { texts, rollout } = await rollOut({ topK: 3 });
     expect([...rollout.samplingLogprobs!]).toEqual(
@@ -125,33 +131,33 @@ describe('attribute()', () => {
     expectClose(rollout.logprobs, rollout.refLogprobs);
   });
 
-  test('logprobs of a policy in 8 bits are computed again, and its own are kept as sampling logprobs', async () => {
+  test('recomputes logprobs of an int8 policy and keeps its own as sampling logprobs', async () => {
     const { texts, rollout } = await rollOut({ precision: 'int8' }, { recomputeLogprobs: true });
     expectClose(rollout.kl, new Float32Array(rollout.tokens.length));
-    const drawn = texts.flatMap(({ logprobs }) => [...logprobs]);
-    expect([...rollout.samplingLogprobs!]).toEqual(drawn);
+    const sampled = texts.flatMap(({ logprobs }) => [...logprobs]);
+    expect([...rollout.samplingLogprobs!]).toEqual(sampled);
     expect(
-      Math.max(...drawn.map((value, i) => Math.abs(value - rollout.logprobs[i]!))),
+      Math.max(...sampled.map((value, i) => Math.abs(value - rollout.logprobs[i]!))),
     ).toBeGreaterThan(1e-4);
   });
 
-  test('no texts give a rollout of no sequences', async () => {
+  test('returns an empty rollout for no texts', async () => {
     const rollout = await new TokenAttributor({ reference }).attribute([], []);
     expect(rollout.sequences).toEqual([]);
     expect(rollout.offsets).toEqual(Int32Array.of(0));
     expect(rollout.kl.length).toBe(0);
   });
 
-  test('a text without its prompt is refused', async () => {
+  test('rejects a text without its prompt', async () => {
     const { texts, attributor } = await rollOut();
     await expect(attributor.attribute(texts, ['a b'])).rejects.toThrow(
-      'Cannot attribute tokens: prompts must hold that of every text, got 1 prompts and a text of prompt 1',
+      'Cannot attribute tokens: prompts must include the prompt of every text, got 1 prompts and a text of prompt 1',
     );
   });
 });
 
 describe('extractPairs()', () => {
-  test('the state of an action is the prompt and the text of the tokens before', async () => {
+  test('the state of an action is the prompt and the text of the earlier tokens', async () => {
     const { texts, attributor, rollout } = await rollOut();
     const pairs = attributor.extractPairs(rollout);
     for (const [i, { promptTokens, tokens }] of texts.entries()) {
@@ -166,7 +172,7 @@ describe('extractPairs()', () => {
 });
 
 describe('computeKlDivergence()', () => {
-  test('gives the hand-worked numbers', () => {
+  test('matches the worked example', () => {
     const kl = (klEstimator: 'k1' | 'k2' | 'k3') =>
       new TokenAttributor({ reference, klEstimator }).computeKlDivergence([-1, -2], [-1.5, -1]);
     expect(kl('k1')).toEqual(Float32Array.of(0.5, -1));
@@ -175,22 +181,22 @@ describe('computeKlDivergence()', () => {
     expectClose(kl('k3'), [0.1065307, 0.7182818], 1e-6);
   });
 
-  test('refuses logprobs of other lengths', () => {
+  test('rejects logprobs of different lengths', () => {
     const attributor = new TokenAttributor({ reference });
     expect(() => attributor.computeKlDivergence([-1, -2], [-1])).toThrow(
-      'Cannot compute KL divergence: the reference must have 2 logprobs, as the policy, got 1',
+      'Cannot compute KL divergence: the reference must have as many logprobs as the policy (2), got 1',
     );
   });
 });
 
 describe('TokenAttributor', () => {
-  test('recomputeLogprobs without a policy is refused', () => {
+  test('rejects recomputeLogprobs without a policy', () => {
     expect(() => new TokenAttributor({ reference, recomputeLogprobs: true })).toThrow(
-      'Cannot attribute tokens: recomputeLogprobs needs the model that made the texts, got none; pass it as policy',
+      'Cannot attribute tokens: recomputeLogprobs needs the model that generated the texts, got none; pass it as policy',
     );
   });
 
-  test.each([0, -1, Infinity])('a temperature of %d is refused', (temperature) => {
+  test.each([0, -1, Infinity])('rejects a temperature of %d', (temperature) => {
     expect(() => new TokenAttributor({ reference, temperature })).toThrow(
       `Cannot attribute tokens: temperature must be finite and above 0, got ${temperature}`,
     );

@@ -1,27 +1,40 @@
+import { concatFloats, concatInts, offsetsOf } from '../columns/index.ts';
 import type { GeneratedText } from '../generation/sequence.ts';
-import type { ResponseLogprobs, SFTModel } from '../models/sft-model.ts';
-import { joinFloats, joinInts, offsetsOf } from './join-columns.ts';
+import type { SFTModel } from '../models/sft-model.ts';
 import { type KlEstimator, klDivergence } from './kl-divergence.ts';
 import { type PairColumns, PairList } from './pair-list.ts';
 import type { Rollout, RolloutSequence } from './rollout.ts';
 
 export interface TokenAttributorOptions {
-  /** The model that the policy is held near: the base without an adapter. */
+  /** The policy that the KL penalty compares with. */
   readonly reference: SFTModel;
-  /** The model that made the texts; needed where its logprobs are computed again. */
+  /** The model that generated the texts; required by `recomputeLogprobs`. */
   readonly policy?: Pick<SFTModel, 'logprobs'> | undefined;
-  /** Computes log π_old with `policy` itself, since a generator of 8 bits gives another's; false by default. */
+  /** Recomputes log π_old with `policy`, because a quantized generator samples from a different
+   *  distribution; false by default. */
   readonly recomputeLogprobs?: boolean;
-  /** What the texts were generated at; 1 by default. */
+  /** The temperature of generation; 1 by default. */
   readonly temperature?: number;
   /** `k1` by default. */
   readonly klEstimator?: KlEstimator;
 }
 
+/** Logprobs per response token, end to end. */
+export interface TokenLogprobs {
+  readonly logprobs: Float32Array;
+  readonly entropies: Float32Array;
+}
+
+/** Computes the logprobs of all texts instead of the attributor's own models. */
+export interface LogprobPasses {
+  policy(): Promise<TokenLogprobs>;
+  reference(): Promise<TokenLogprobs>;
+}
+
 /** Breaks generated texts into actions with their logprobs under policy and reference. */
 export class TokenAttributor {
   private readonly reference: SFTModel;
-  /** Set where logprobs are computed again. */
+  /** Set if logprobs are recomputed. */
   private readonly policy: Pick<SFTModel, 'logprobs'> | undefined;
   private readonly temperature: number;
   private readonly klEstimator: KlEstimator;
@@ -31,12 +44,12 @@ export class TokenAttributor {
     const { temperature = 1, klEstimator = 'k1' } = options;
     if (recomputeLogprobs && policy === undefined) {
       throw new TypeError(
-        'Cannot attribute tokens: recomputeLogprobs needs the model that made the texts, got none; pass it as policy',
+        'Cannot attribute tokens: recomputeLogprobs needs the model that generated the texts, got none; pass it as policy',
       );
     }
     if (!(temperature > 0 && temperature < Infinity)) {
       throw new RangeError(
-        `Cannot attribute tokens: temperature must be finite and above 0, got ${temperature}; use 1 for greedy texts, whose logprobs are at 1`,
+        `Cannot attribute tokens: temperature must be finite and above 0, got ${temperature}; use 1 for greedy texts, whose logprobs are at temperature 1`,
       );
     }
     this.reference = reference;
@@ -47,32 +60,37 @@ export class TokenAttributor {
 
   /** Columns of all texts in their order: the sampled tokens as they are, log π_old, log π_ref and
    *  KL_t, all at the temperature. `prompts[text.prompt]` is the prompt of a text. */
-  async attribute(texts: readonly GeneratedText[], prompts: readonly string[]): Promise<Rollout> {
+  async attribute(
+    texts: readonly GeneratedText[],
+    prompts: readonly string[],
+    passes?: LogprobPasses,
+  ): Promise<Rollout> {
     const sequences = texts.map((text) => toSequence(text, prompts));
-    const again = this.policy && (await this.logprobsOf(this.policy, texts));
-    const ref = await this.logprobsOf(this.reference, texts);
-    const logprobs = joinFloats(again?.logprobs ?? texts.map((text) => text.logprobs));
-    const refLogprobs = joinFloats(ref.logprobs);
-    const samplingLogprobs = joinFloats(texts.map((text) => text.samplingLogprobs));
-    const isOtherwiseDrawn = samplingLogprobs.some((value, i) => value !== logprobs[i]);
+    const recomputed =
+      this.policy && (await (passes?.policy() ?? this.logprobsOf(this.policy, texts)));
+    const { logprobs: refLogprobs } = await (passes?.reference() ??
+      this.logprobsOf(this.reference, texts));
+    const logprobs = recomputed?.logprobs ?? concatFloats(texts.map((text) => text.logprobs));
+    const samplingLogprobs = concatFloats(texts.map((text) => text.samplingLogprobs));
+    const differs = samplingLogprobs.some((value, i) => value !== logprobs[i]);
     return {
       sequences,
       offsets: offsetsOf(texts.map(({ tokens }) => tokens.length)),
-      tokens: joinInts(texts.map(({ tokens }) => tokens)),
+      tokens: concatInts(texts.map(({ tokens }) => tokens)),
       logprobs,
       refLogprobs,
       kl: this.computeKlDivergence(logprobs, refLogprobs),
-      ...(isOtherwiseDrawn && { samplingLogprobs }),
-      ...(again && { entropies: joinFloats(again.entropies) }),
+      ...(differs && { samplingLogprobs }),
+      ...(recomputed && { entropies: recomputed.entropies }),
     };
   }
 
-  /** The (state, action) pairs of a rollout or an experience, made as they are read. */
+  /** Views of the (state, action) pairs of a rollout or an experience. */
   extractPairs(columns: PairColumns): PairList {
     return new PairList(columns);
   }
 
-  /** KL_t of each token by the estimator, from d_t = log π − log π_ref.
+  /** Estimates KL_t of each token from d_t = log π − log π_ref.
    *  @example k1 of [−1, −2] and [−1.5, −1]  →  [0.5, −1] */
   computeKlDivergence(
     policyLogprobs: ArrayLike<number>,
@@ -80,7 +98,7 @@ export class TokenAttributor {
   ): Float32Array {
     if (policyLogprobs.length !== refLogprobs.length) {
       throw new RangeError(
-        `Cannot compute KL divergence: the reference must have ${policyLogprobs.length} logprobs, as the policy, got ${refLogprobs.length}`,
+        `Cannot compute KL divergence: the reference must have as many logprobs as the policy (${policyLogprobs.length}), got ${refLogprobs.length}`,
       );
     }
     return Float32Array.from(policyLogprobs, (logprob, t) =>
@@ -88,15 +106,16 @@ export class TokenAttributor {
     );
   }
 
-  private logprobsOf(
+  private async logprobsOf(
     model: Pick<SFTModel, 'logprobs'>,
     texts: readonly GeneratedText[],
-  ): Promise<ResponseLogprobs> {
-    return model.logprobs(
+  ): Promise<TokenLogprobs> {
+    const { logprobs, entropies } = await model.logprobs(
       texts.map(({ promptTokens }) => promptTokens),
       texts.map(({ tokens }) => tokens),
       { temperature: this.temperature },
     );
+    return { logprobs: concatFloats(logprobs), entropies: concatFloats(entropies) };
   }
 }
 
@@ -104,7 +123,7 @@ function toSequence(text: GeneratedText, prompts: readonly string[]): RolloutSeq
   const promptText = prompts[text.prompt];
   if (promptText === undefined) {
     throw new RangeError(
-      `Cannot attribute tokens: prompts must hold that of every text, got ${prompts.length} prompts and a text of prompt ${text.prompt}`,
+      `Cannot attribute tokens: prompts must include the prompt of every text, got ${prompts.length} prompts and a text of prompt ${text.prompt}`,
     );
   }
   return {

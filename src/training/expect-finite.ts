@@ -1,14 +1,14 @@
+import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
+import { lengthsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import { compile, type Tensor, tensor } from '../engine/runtime/index.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import { selectSequences } from '../experience-buffer/select-sequences.ts';
+import { compile, tensor } from '../engine/runtime/index.ts';
+import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
 import { NonFiniteError } from '../loop/index.ts';
 import { logprobsGraph, scalarGraph } from '../models/decoder/head-graph.ts';
-import { takeRows } from '../models/decoder/take-rows.ts';
-import { layerGraph, type PolicyModel, type ValueModel } from '../models/index.ts';
+import { takeRows } from '../models/decoder/rows.ts';
+import { forward, type PolicyModel, type ValueModel } from '../models/index.ts';
+import { packResponses, stateRows } from '../models/responses.ts';
 import { type MicroBatchOptions, microBatches } from './micro-batches.ts';
-import { packSequences } from './pack-sequences.ts';
-import { stateRows } from './response-rows.ts';
 
 interface Suspects {
   readonly batch: Experience;
@@ -17,7 +17,7 @@ interface Suspects {
   readonly value?: ValueModel | undefined;
 }
 
-/** Refuses an optimiser step whose losses or gradients are not finite, and says which op began it. */
+/** Throws if losses or gradients are not finite, and names the first op that produced such a number. */
 export async function expectFinite(
   metrics: Readonly<Record<string, number>>,
   suspects: Suspects,
@@ -28,7 +28,7 @@ export async function expectFinite(
   if (bad === undefined) return;
   const source = (await findColumn(suspects.batch)) ?? (await findOp(suspects));
   throw new NonFiniteError(
-    `Cannot make an optimiser step: ${bad[0]} must be finite, got ${bad[1]}; ${source}; lower the learning rate or look at the rewards`,
+    `Cannot run an optimiser step: ${bad[0]} must be finite, got ${bad[1]}; ${source}; lower the learning rate or check the rewards`,
   );
 }
 
@@ -36,12 +36,12 @@ export async function expectFinite(
 function findColumn({ sequences: _, ...columns }: Experience): string | undefined {
   for (const [name, column] of Object.entries(columns)) {
     const place = column.findIndex((number: number) => !Number.isFinite(number));
-    if (place >= 0) return `the experience's ${name} hold ${column[place]} at ${place}`;
+    if (place >= 0) return `${name}[${place}] of the experience is ${column[place]}`;
   }
   return undefined;
 }
 
-/** Runs both models again, looking at every value. */
+/** Runs both models again and checks every value. */
 async function findOp({ batch, config, policy, value }: Suspects): Promise<string> {
   for (const indices of microBatches(batch, config)) {
     const part = selectSequences(batch, indices);
@@ -54,7 +54,7 @@ async function findOp({ batch, config, policy, value }: Suspects): Promise<strin
       }
     }
   }
-  return 'no forward pass makes it, so it comes from the gradients';
+  return 'the forward passes are finite, so it comes from the gradients';
 }
 
 async function runChecked(
@@ -62,37 +62,23 @@ async function runChecked(
   part: Experience,
   temperature: number,
 ): Promise<void> {
-  const { base, adapter } = role;
-  const { architecture } = base;
-  const batch = packSequences(part);
-  const { form, feeds } = batch.plan(architecture.config);
-  const graph = layerGraph(architecture, { lora: adapter?.config, ...form });
-  const layer = await compile(graph, { checkNumerics: true });
+  const { base } = role;
+  const batch = packResponses(part);
+  const { hidden } = await forward(role, batch, { checkNumerics: true });
   const isScalar = 'head' in role;
-  const head = await compile((isScalar ? scalarGraph : logprobsGraph)(architecture), {
-    checkNumerics: true,
-  });
+  const counts = lengthsOf(isScalar ? part.stepOffsets : part.offsets);
+  const x = takeRows(hidden, stateRows(batch, part, counts));
+  const graph = (isScalar ? scalarGraph : logprobsGraph)(base.architecture);
+  const head = await compile(graph, { checkNumerics: true });
+  const inputs = isScalar
+    ? { [scoreWeightName]: role.head }
+    : {
+        tokens: tensor(part.tokens, [part.tokens.length]),
+        temperature: tensor(Float32Array.of(temperature), []),
+      };
   try {
-    let x = base.embed(batch);
-    for (let index = 0; index < architecture.config.num_hidden_layers; index++) {
-      const outputs = await layer.run(base.layerFeeds(layer, { ...feeds, x }, { index, adapter }));
-      x = outputs.y as Tensor<'float32'>;
-    }
-    const stepOffsets = isScalar ? part.stepOffsets : part.offsets;
-    const rows = stateRows(batch, { sequences: part.sequences, stepOffsets });
-    await head.run(
-      base.headFeeds(head, {
-        x: takeRows(x, rows),
-        ...(isScalar
-          ? { 'score.weight': role.head }
-          : {
-              tokens: tensor(part.tokens, [part.tokens.length]),
-              temperature: tensor(Float32Array.of(temperature), []),
-            }),
-      }),
-    );
+    await head.run(base.headFeeds(head, { x, ...inputs }));
   } finally {
-    await layer.dispose();
     await head.dispose();
   }
 }

@@ -1,16 +1,36 @@
 export {
-  LanguagePass,
-  type LanguagePassOptions,
-  type LanguageRun,
+  type LanguageOptions,
   type LearnedText,
+  languageGradients,
   learnedRows,
   packTexts,
 } from './language-pass.ts';
-export { LayerPasses, type LayerPassesOptions, type Tape } from './layer-passes.ts';
-export { ModelTrainer, type ModelTrainerOptions, type TrainStepResult } from './model-trainer.ts';
-export { PolicyLoss, type PolicyLossInput, type PolicyLossResult } from './policy-loss.ts';
+export { microBatches, StepCache, StepPlan } from './micro-batches.ts';
+export {
+  ModelTrainer,
+  type ModelTrainerOptions,
+  type TrainStepOptions,
+  type TrainStepResult,
+} from './model-trainer.ts';
+export {
+  clippedLoss,
+  PolicyLoss,
+  type PolicyLossInput,
+  type PolicyLossResult,
+  policyRatio,
+  rolloutMismatch,
+} from './policy-loss.ts';
 export { preferenceLoss, ratingLoss } from './preference-loss.ts';
 export { RoleOptimizer } from './role-optimizer.ts';
-export { rolloutMismatch } from './rollout-weights.ts';
-export { ScalarPass } from './scalar-pass.ts';
+export { runScalar, scalarGradients } from './scalar-pass.ts';
+export {
+  type GradientJob,
+  type GradientResult,
+  type JobContext,
+  LocalJobs,
+  placeColumns,
+  type RolloutJob,
+  type ScoreJob,
+  type StepJobs,
+} from './step-jobs.ts';
 export { ValueLoss, type ValueLossInput, type ValueLossResult } from './value-loss.ts';

@@ -7,7 +7,7 @@ import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { loadBase, readConfig } from '../models/decoder/load-base.ts';
-import { LanguagePass, type LearnedText, learnedRows, packTexts } from './language-pass.ts';
+import { type LearnedText, languageGradients, learnedRows, packTexts } from './language-pass.ts';
 import { RoleOptimizer } from './role-optimizer.ts';
 
 const fixtures = fileURLToPath(new URL('../../test/fixtures/sft', import.meta.url));
@@ -50,7 +50,7 @@ function gatherer(parameters: Record<string, Float32Array>) {
 const countLearned = (texts: readonly LearnedText[]) =>
   texts.reduce((sum, { learned }) => sum + learned.length, 0);
 
-describe('LanguagePass.run()', () => {
+describe('languageGradients()', () => {
   it.each(['qwen3-tied', 'llama-mha-untied', 'gpt2-default'])(
     'equals transformers’ loss on completions and its gradient by every weight: %s',
     async (name) => {
@@ -58,7 +58,8 @@ describe('LanguagePass.run()', () => {
       const weights = [...base.weights].map(([key, { data }]) => [key, data] as const);
       const { optimizer, sums } = gatherer(Object.fromEntries(weights));
       const tokenCount = countLearned(texts);
-      const got = await new LanguagePass({ base }).run(texts, { tokenCount, optimizer });
+      const accumulate = optimizer.add;
+      const got = await languageGradients({ base }, texts, { tokenCount, accumulate });
       expect(got).toBeCloseTo(loss, 5);
       const { tensors } = await readSafetensors(`${fixtures}/${name}.safetensors`);
       expect([...sums.keys()].sort()).toEqual(Object.keys(tensors).sort());
@@ -75,12 +76,17 @@ describe('LanguagePass.run()', () => {
     const { base, texts } = await readGolden('qwen3-tied');
     const tokenCount = countLearned(texts);
     const weights = Object.fromEntries([...base.weights].map(([key, { data }]) => [key, data]));
-    const pass = new LanguagePass({ base });
     const [whole, parts] = [gatherer(weights), gatherer(weights)];
-    const loss = await pass.run(texts, { tokenCount, optimizer: whole.optimizer });
+    const loss = await languageGradients({ base }, texts, {
+      tokenCount,
+      accumulate: whole.optimizer.add,
+    });
     let sum = 0;
     for (const text of texts)
-      sum += await pass.run([text], { tokenCount, optimizer: parts.optimizer });
+      sum += await languageGradients({ base }, [text], {
+        tokenCount,
+        accumulate: parts.optimizer.add,
+      });
     expect(sum).toBeCloseTo(loss, 5);
     for (const [key, wanted] of whole.sums) {
       const got = parts.sums.get(key)!;
@@ -98,10 +104,10 @@ describe('LanguagePass.run()', () => {
     for (const [key, { data }] of adapter.weights) if (key.includes('lora_B')) data.fill(0.05);
     const arrays = Object.fromEntries([...adapter.weights].map(([key, { data }]) => [key, data]));
     const losses: number[] = [];
-    for (const random of [undefined, randomStream(1), randomStream(1), randomStream(2)]) {
+    for (const dropout of [undefined, randomStream(1), randomStream(1), randomStream(2)]) {
       const { optimizer } = gatherer(arrays);
-      const pass = new LanguagePass({ base, adapter });
-      losses.push(await pass.run(texts, { tokenCount, optimizer, random }));
+      const options = { tokenCount, dropout, accumulate: optimizer.add };
+      losses.push(await languageGradients({ base, adapter }, texts, options));
     }
     const [none, first, same, other] = losses;
     expect(same).toBe(first);

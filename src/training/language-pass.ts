@@ -1,70 +1,57 @@
-import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { SaveList } from '../engine/graph/index.ts';
+import { grad, gradientName } from '../engine/graph/index.ts';
+import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
-import { takeRows } from '../models/decoder/take-rows.ts';
-import { type BaseModel, PackedBatch } from '../models/index.ts';
-import { embeddingGradients } from './embedding-gradients.ts';
-import { runLanguageHead, trainLanguageHead } from './language-head.ts';
-import { LayerPasses } from './layer-passes.ts';
-import { putRows } from './response-rows.ts';
-import type { RoleOptimizer } from './role-optimizer.ts';
+import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { logprobsGraph } from '../models/decoder/head-graph.ts';
+import { scatterRows, takeRows } from '../models/decoder/rows.ts';
+import { evenParts } from '../models/decoder/token-head.ts';
+import { type BaseModel, backward, forward, type LayerRole, PackedBatch } from '../models/index.ts';
+import { runTrainedTokens } from './policy-pass.ts';
 
 /** A text and which of its tokens are learned. */
 export interface LearnedText {
   readonly tokens: Int32Array;
-  /** Places of the tokens that count in the loss; the first token never does. */
+  /** Positions of the tokens that count in the loss; the first token never does. */
   readonly learned: Int32Array;
 }
 
-export interface LanguagePassOptions {
-  readonly base: BaseModel;
-  /** What is trained; without one, the base itself is. */
-  readonly adapter?: LoraAdapter | undefined;
-  readonly save?: SaveList;
-}
-
-export interface LanguageRun {
-  /** Learned tokens of the whole optimiser step. */
+export interface LanguageOptions {
+  /** Number of learned tokens in the whole optimiser step. */
   readonly tokenCount: number;
-  readonly optimizer: RoleOptimizer;
-  /** Where dropout masks come from; without it nothing is dropped. */
-  readonly random?: RandomStream | undefined;
+  readonly save?: SaveList;
+  /** The source of dropout masks; nothing is dropped without it. */
+  readonly dropout?: RandomStream | undefined;
+  readonly accumulate: (gradients: NamedArrays) => void;
 }
 
-/** Forward, loss and backward of a language model over texts that run together, without padding. */
-export class LanguagePass {
-  private readonly options: LanguagePassOptions;
-  private readonly layers: LayerPasses;
-
-  constructor(options: LanguagePassOptions) {
-    this.options = options;
-    this.layers = new LayerPasses({ save: 'matmul', ...options });
-  }
-
-  /** Adds the gradients of L = −(1/N) Σ log π(learned token) to the optimiser; gives this part of L. */
-  async run(texts: readonly LearnedText[], run: LanguageRun): Promise<number> {
-    const { tokenCount, optimizer, random } = run;
-    const { base, adapter } = this.options;
-    const batch = packTexts(texts);
-    const tape = await this.layers.forward(batch, random);
-    const { rows, targets } = learnedRows(texts, batch);
-    const learned = {
-      hidden: takeRows(tape.hidden, rows),
-      tokens: targets,
-      weights: new Float32Array(rows.length).fill(1 / tokenCount),
-    };
-    const { loss, dHidden } =
-      adapter === undefined
-        ? await trainLanguageHead(base, learned, optimizer.add)
-        : await runLanguageHead(base, learned);
-    const dWhole = putRows(dHidden, rows, batch.tokens.length);
-    const dx = await this.layers.backward(tape, dWhole, optimizer.add);
-    if (adapter === undefined) optimizer.add(embeddingGradients(base, batch, dx));
-    return loss;
-  }
+/** Forward and backward pass of a language model over texts that run together, without padding.
+ *  Accumulates the gradients of L = −(1/N) Σ log π(learned token) for the role's adapter or, without
+ *  one, for the base. Returns these texts' share of L. */
+export async function languageGradients(
+  role: LayerRole,
+  texts: readonly LearnedText[],
+  { tokenCount, save = 'matmul', dropout, accumulate }: LanguageOptions,
+): Promise<number> {
+  const { base, adapter } = role;
+  const batch = packTexts(texts);
+  const pass = await forward(role, batch, { save, dropout });
+  const { rows, targets } = learnedRows(texts, batch);
+  const learned = {
+    hidden: takeRows(pass.hidden, rows),
+    tokens: targets,
+    weights: new Float32Array(rows.length).fill(1 / tokenCount),
+  };
+  const { loss, dHidden } =
+    adapter === undefined
+      ? await trainLanguageHead(base, learned, accumulate)
+      : await runLanguageHead(base, learned);
+  const dx = await backward(pass, scatterRows(dHidden, rows, batch.tokens.length), accumulate);
+  if (adapter === undefined) accumulate(embeddingGradients(base, batch, dx));
+  return loss;
 }
 
-/** Texts for one run; what they have in common at the beginning stands once. */
+/** Texts as one batch; shared prefixes run once. */
 export function packTexts(texts: readonly LearnedText[]): PackedBatch {
   return new PackedBatch(
     texts.map(({ tokens }) => tokens),
@@ -72,7 +59,7 @@ export function packTexts(texts: readonly LearnedText[]): PackedBatch {
   );
 }
 
-/** Rows of a packed batch that foresee the learned tokens, and those tokens.
+/** The rows of a packed batch that predict the learned tokens, and those tokens.
  *  @example texts of tokens [5, 6, 7] learned at [1, 2] and [8, 9] learned at [1]
  *    →  rows [0, 1, 3], targets [6, 7, 9] */
 export function learnedRows(
@@ -82,10 +69,99 @@ export function learnedRows(
   const rows: number[] = [];
   const targets: number[] = [];
   for (const [i, { tokens, learned }] of texts.entries()) {
-    for (const place of learned) {
-      rows.push(batch.rows[i]![place - 1]!);
-      targets.push(tokens[place]!);
+    for (const position of learned) {
+      rows.push(batch.rows[i]![position - 1]!);
+      targets.push(tokens[position]!);
     }
   }
   return { rows: Int32Array.from(rows), targets: Int32Array.from(targets) };
+}
+
+/** At most this many logits of a trained head at once; its gradient is as large as its weight. */
+export const TRAINED_LOGITS_AT_ONCE = 2 ** 24;
+
+/** Hidden states, the token after each, and the weight of its loss. */
+export interface LanguageRows {
+  readonly hidden: Tensor<'float32'>;
+  readonly tokens: Int32Array;
+  readonly weights: Float32Array;
+}
+
+/** L = −Σ_m w_m log π(token_m) and ∂L/∂x [M, hidden]. */
+export interface HeadLoss {
+  readonly loss: number;
+  readonly dHidden: Tensor<'float32'>;
+}
+
+/** The loss through a frozen output head. */
+export async function runLanguageHead(
+  base: BaseModel,
+  { hidden, tokens, weights }: LanguageRows,
+): Promise<HeadLoss> {
+  const options = { temperature: 1, withEntropy: false };
+  const head = await runTrainedTokens(base, { hidden, tokens }, options);
+  const dLogprobs = weights.map((w) => -w);
+  return { loss: dot(dLogprobs, head.logprobs), dHidden: head.pullBack(dLogprobs) };
+}
+
+/** The loss through an output head that is trained too, some rows at a time. */
+export async function trainLanguageHead(
+  base: BaseModel,
+  { hidden, tokens, weights }: LanguageRows,
+  accumulate: (gradients: NamedArrays) => void,
+): Promise<HeadLoss> {
+  const graph = logprobsGraph(base.architecture);
+  const trained = trainedInputs(graph.inputs);
+  const head = await base.compile(
+    'language head',
+    () => grad(graph, { of: ['logprob'], wrt: ['x', ...trained] }).joint,
+  );
+  const { hidden_size: width, vocab_size } = base.architecture.config;
+  const dHidden = new Float32Array(tokens.length * width);
+  let loss = 0;
+  const rowsAtOnce = Math.max(1, Math.floor(TRAINED_LOGITS_AT_ONCE / vocab_size));
+  for (const [start, end] of evenParts(tokens.length, rowsAtOnce)) {
+    const dLogprobs = weights.subarray(start, end).map((w) => -w);
+    const feeds = {
+      x: tensor(hidden.data.subarray(start * width, end * width), [end - start, width]),
+      tokens: tensor(tokens.subarray(start, end), [end - start]),
+      temperature: tensor(Float32Array.of(1), []),
+      [gradientName('logprob')]: tensor(dLogprobs, [end - start]),
+    };
+    const outputs = await head.run(base.headFeeds(head, feeds));
+    loss += dot(dLogprobs, outputs.logprob!.data as Float32Array);
+    dHidden.set(outputs[gradientName('x')]!.data as Float32Array, start * width);
+    for (const name of trained) {
+      const gradient = outputs[gradientName(name)]!.data as Float32Array;
+      accumulate({ [name === 'head.weight' ? base.headName : name]: gradient });
+    }
+  }
+  return { loss, dHidden: tensor(dHidden, [tokens.length, width]) };
+}
+
+/** Gradients of the embedding, and of learned positions, from that of the first layer's input:
+ *  each token adds its row to its row of the table. */
+export function embeddingGradients(
+  { architecture }: BaseModel,
+  { tokens, positions }: PackedBatch,
+  dx: Tensor<'float32'>,
+): NamedArrays {
+  const { family, config } = architecture;
+  const { vocab_size, max_position_embeddings } = config;
+  const gradients: Record<string, Float32Array> = {
+    [family.names.embedding]: scatterRows(dx, tokens, vocab_size).data,
+  };
+  if (family.names.positions !== undefined) {
+    gradients[family.names.positions] = scatterRows(dx, positions, max_position_embeddings).data;
+  }
+  return gradients;
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  return a.reduce((sum, number, i) => sum + number * b[i]!, 0);
+}
+
+/** The head's weights: all its inputs except the batch's. */
+function trainedInputs(inputs: object): string[] {
+  return Object.keys(inputs).filter((name) => !['x', 'tokens', 'temperature'].includes(name));
 }

@@ -8,8 +8,9 @@ function responsesOf(rows: readonly (readonly [number, number, number, number])[
   rows.forEach(([, , , length], i) => {
     offsets[i + 1] = offsets[i]! + length;
   });
-  const sequences = rows.map(([promptIdx, sample, length]) => ({
-    ...{ promptIdx, sample, promptTokens: new Int32Array(length) },
+  const prompts = new Map(rows.map(([promptIdx, , length]) => [promptIdx, new Int32Array(length)]));
+  const sequences = rows.map(([promptIdx, sample]) => ({
+    ...{ promptIdx, sample, promptTokens: prompts.get(promptIdx)! },
   }));
   return { sequences, offsets };
 }

@@ -1,27 +1,38 @@
+import { offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
+import type { RowPass } from '../models/index.ts';
+import { distinctPrompts, type Responses } from '../models/responses.ts';
 import { groupByTokens } from '../models/token-batch.ts';
 import type { RolloutSequence } from '../token-attribution/rollout.ts';
-import type { Responses } from './responses.ts';
+import type { PolicyPass } from './policy-pass.ts';
+import type { ScalarPass } from './scalar-pass.ts';
 
 export type MicroBatchOptions = Pick<PPOConfig, 'microBatchSize' | 'maxTokensAtOnce'>;
 
+/** What identifies a response within a step. */
+export type SequenceKey = Pick<RolloutSequence, 'promptIdx' | 'sample' | 'promptTokens'>;
+
+type Sequences = Pick<Responses, 'offsets'> & {
+  readonly sequences: readonly SequenceKey[];
+};
+
 /**
- * Indices of the sequences that run together: a number of them, or as many as fit memory. Responses
- * to one prompt are neighbours, since what they have in common is computed once; the order they come
- * in does not matter, so that every epoch cuts the same parts of the same sequences.
- * @example prompts 1, 0, 1 of 2 sequences at once  →  [1, 0], [2]
+ * Indices of the responses that run together: a fixed number of them, or as many as fit. Responses
+ * to one prompt are neighbours, because their prompt runs once. The order of the input does not
+ * matter, so every epoch forms the same micro-batches of the same responses.
+ * @example prompts 1, 0, 1 with 2 responses at once  →  [1, 0], [2]
  */
 export function microBatches(
-  { sequences, offsets }: Pick<Responses, 'sequences' | 'offsets'>,
+  { sequences, offsets }: Sequences,
   { microBatchSize, maxTokensAtOnce }: MicroBatchOptions,
 ): number[][] {
   const order = sequences
     .map((_, i) => i)
     .sort((a, b) => compare(sequences[a]!, sequences[b]!) || a - b);
   const sizes = order.map((i, k) => {
-    const { promptIdx, promptTokens } = sequences[i]!;
+    const { promptTokens } = sequences[i]!;
     const own = offsets[i + 1]! - offsets[i]!;
-    const isFollower = k > 0 && sequences[order[k - 1]!]!.promptIdx === promptIdx;
+    const isFollower = k > 0 && sequences[order[k - 1]!]!.promptTokens === promptTokens;
     return { length: own + promptTokens.length, shared: isFollower ? promptTokens.length : 0 };
   });
   const groups =
@@ -34,8 +45,98 @@ export function microBatches(
   return groups.map(({ start, end }) => order.slice(start, end));
 }
 
-type Place = Pick<RolloutSequence, 'promptIdx' | 'sample'>;
+/** Whether two sequences are the same response: samples of a prompt share one array of tokens. */
+function isSame(a: SequenceKey, b: SequenceKey): boolean {
+  return a.promptTokens === b.promptTokens && a.sample === b.sample;
+}
 
-function compare(a: Place, b: Place): number {
+function compare(
+  a: Pick<RolloutSequence, 'promptIdx' | 'sample'>,
+  b: Pick<RolloutSequence, 'promptIdx' | 'sample'>,
+): number {
   return a.promptIdx - b.promptIdx || a.sample - b.sample;
+}
+
+type PlanConfig = MicroBatchOptions &
+  Pick<PPOConfig, 'keepPasses' | 'miniBatchSize' | 'bufferCapacity' | 'bufferSampling'>;
+
+/** The micro-batches of a step's responses, planned once: scoring and the update share them. They
+ *  depend on the responses and the config alone. */
+export class StepPlan {
+  /** Indices into the step's responses. */
+  readonly microBatches: readonly (readonly number[])[];
+  /** Whether the first optimiser step reuses the passes of scoring. It must train on all responses,
+   *  and the activations of all micro-batches must fit in memory at once. */
+  readonly reusesPasses: boolean;
+  private readonly sequences: Sequences['sequences'];
+  private readonly config: MicroBatchOptions;
+
+  constructor(responses: Sequences, config: PlanConfig) {
+    const count = responses.sequences.length;
+    const { keepPasses, miniBatchSize = count, bufferCapacity = count, bufferSampling } = config;
+    this.microBatches = microBatches(responses, config);
+    this.sequences = responses.sequences;
+    this.config = config;
+    const fits = keepPasses ?? this.microBatches.length === 1;
+    const trainsOnAll = miniBatchSize >= count && bufferSampling !== 'uniform';
+    this.reusesPasses = fits && trainsOnAll && bufferCapacity <= count;
+  }
+
+  /** The micro-batches of a minibatch, as indices into it: those of the plan if it holds the step's
+   *  responses in any order. */
+  microBatchesOf(miniBatch: Sequences): readonly (readonly number[])[] {
+    const { sequences } = this;
+    const places = sequences.map((sequence) =>
+      miniBatch.sequences.findIndex((other) => isSame(other, sequence)),
+    );
+    const isWhole = miniBatch.sequences.length === sequences.length && !places.includes(-1);
+    if (!isWhole) return microBatches(miniBatch, this.config);
+    return this.microBatches.map((part) => part.map((i) => places[i]!));
+  }
+}
+
+type PromptConfig = PlanConfig &
+  Pick<PPOConfig, 'samplesPerPrompt' | 'maxNewTokens' | 'saveActivations'>;
+
+/** Whether the update can reuse the rollout's passes over these prompts, however long the responses
+ *  get. With `saveActivations: 'all'` it cannot: values inside attention do not belong to one token. */
+export function reusesPrompts(prompts: readonly Int32Array[], config: PromptConfig): boolean {
+  const { samplesPerPrompt, maxNewTokens, saveActivations } = config;
+  const sequences = prompts.flatMap((promptTokens, promptIdx) =>
+    Array.from({ length: samplesPerPrompt }, (_, sample) => ({ promptIdx, sample, promptTokens })),
+  );
+  const offsets = offsetsOf(sequences.map(() => maxNewTokens));
+  return saveActivations !== 'all' && new StepPlan({ sequences, offsets }, config).reusesPasses;
+}
+
+/** What later phases of a step reuse from earlier ones while the weights are the same. The step
+ *  creates it, hands it down and drops it after the first optimiser step. */
+export class StepCache {
+  /** The rollout's passes over prompts, by prompt number. */
+  readonly prompts = new Map<number, RowPass>();
+  /** The passes that computed log π_old, by micro-batch. */
+  readonly policy = new Map<number, PolicyPass>();
+  /** The passes that computed V_old, by micro-batch. */
+  readonly value = new Map<number, ScalarPass>();
+
+  /** Frees everything. */
+  drop(): void {
+    for (const passes of [this.prompts, this.policy, this.value]) passes.clear();
+  }
+
+  /** The passes over the prompts of some responses, if all of them are known. */
+  promptsOf(sequences: Sequences['sequences']): RowPass[] | undefined {
+    const numbers = new Map(sequences.map((one) => [one.promptTokens, one.promptIdx]));
+    const passes = distinctPrompts({ sequences }).flatMap(
+      (tokens) => this.prompts.get(numbers.get(tokens)!) ?? [],
+    );
+    return passes.length > 0 && passes.length === numbers.size ? passes : undefined;
+  }
+}
+
+/** Removes and returns a pass: a tape can be used once. */
+export function takePass<T>(passes: Map<number, T> | undefined, key: number): T | undefined {
+  const pass = passes?.get(key);
+  passes?.delete(key);
+  return pass;
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makePpoTrainer, type PpoTrainerSetup } from '../../test/helpers/ppo-trainer-setup.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import { selectSequences } from '../experience-buffer/select-sequences.ts';
+import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
 import { NonFiniteError } from '../loop/index.ts';
 
 /** Weights after two optimiser steps, and the metrics of both. */
@@ -132,8 +131,8 @@ describe('ModelTrainer.trainStep() with numbers that are not finite', () => {
       advantages[3] = Number.NaN;
       return { ...golden.experience, advantages };
     });
-    expect(message).toContain("the experience's advantages hold NaN at 3");
-    expect(message).toContain('Cannot make an optimiser step: loss/policy_avg must be finite');
+    expect(message).toContain('advantages[3] of the experience is NaN');
+    expect(message).toContain('Cannot run an optimiser step: loss/policy_avg must be finite');
   });
 
   it('names the op that made the first one', async () => {

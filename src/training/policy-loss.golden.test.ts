@@ -4,9 +4,7 @@ import { expectClose } from '../../test/helpers/expect-close.ts';
 import { readTrlGolden, type TrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
 import { div, grad, gradientName, input, makeGraph, tokenLogprobs } from '../engine/graph/index.ts';
-import { PolicyLoss } from './policy-loss.ts';
-import { policyRatio } from './policy-loss-clip.ts';
-import { policyMetrics } from './policy-loss-sums.ts';
+import { PolicyLoss, policyMetrics, policyRatio } from './policy-loss.ts';
 
 const within = 1e-5;
 

@@ -1,10 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectClose } from '../../test/helpers/expect-close.ts';
-import { offsetsOf } from '../../test/helpers/trl-golden.ts';
+import { offsetsOf } from '../columns/index.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
-import { PolicyLoss, type PolicyLossConfig, type PolicyLossInput } from './policy-loss.ts';
-import { addSums } from './policy-loss-sums.ts';
+import { addSums, PolicyLoss, type PolicyLossConfig, type PolicyLossInput } from './policy-loss.ts';
 
 const variants: Readonly<Record<string, Partial<PolicyLossConfig>>> = {
   clip: {},

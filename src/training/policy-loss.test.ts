@@ -1,8 +1,16 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { expectClose } from '../../test/helpers/expect-close.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
-import { PolicyLoss, type PolicyLossConfig, type PolicyLossInput } from './policy-loss.ts';
-import { policyMetrics } from './policy-loss-sums.ts';
+import {
+  clippedLoss,
+  PolicyLoss,
+  type PolicyLossConfig,
+  type PolicyLossInput,
+  policyMetrics,
+  policyRatio,
+  rolloutMismatch,
+  rolloutWeights,
+} from './policy-loss.ts';
 
 const defaults = resolvePPOConfig();
 const makeLoss = (config: Partial<PolicyLossConfig> = {}) =>
@@ -172,5 +180,81 @@ describe('computeLoss()', () => {
     expect(() => makeLoss().computeLoss([], [], [])).toThrow(
       'Cannot compute the policy loss: newLogprobs must have at least 1 element, got 0',
     );
+  });
+});
+
+test('policyRatio() gives the hand-worked numbers', () => {
+  expect(policyRatio(0)).toEqual({ ratio: 1, slope: 1 });
+  const { ratio, slope } = policyRatio(Math.log(3));
+  expect([ratio, slope]).toEqual([expect.closeTo(3, 12), expect.closeTo(3, 12)]);
+});
+
+test('policyRatio() stays at e^±20, without a slope', () => {
+  expect(policyRatio(21)).toEqual({ ratio: Math.exp(20), slope: 0 });
+  expect(policyRatio(-1000)).toEqual({ ratio: Math.exp(-20), slope: 0 });
+  expect(policyRatio(20)).toEqual({ ratio: Math.exp(20), slope: Math.exp(20) });
+});
+
+test.each([
+  // Above the range: cut where that is worse.
+  { ratio: 1.5, advantage: 1, loss: -1.2, slope: 0, clipped: true },
+  { ratio: 1.5, advantage: -1, loss: 1.5, slope: 1, clipped: false },
+  // Below the range.
+  { ratio: 0.5, advantage: 1, loss: -0.5, slope: -1, clipped: false },
+  { ratio: 0.5, advantage: -1, loss: 0.8, slope: 0, clipped: true },
+  // Within.
+  { ratio: 1.1, advantage: 2, loss: -2.2, slope: -2, clipped: false },
+  { ratio: 5, advantage: -1, loss: 5, slope: 1, clipped: false },
+])('clippedLoss() with ε = 0.2: %j', ({ ratio, advantage, loss, slope, clipped }) => {
+  const range = { low: 0.2, high: 0.2, dual: undefined };
+  expect(clippedLoss(ratio, advantage, range)).toEqual({
+    loss: expect.closeTo(loss, 12),
+    slope,
+    clipped,
+  });
+});
+
+test('clippedLoss() has its own range above 1', () => {
+  const range = { low: 0.2, high: 0.4, dual: undefined };
+  expect(clippedLoss(1.3, 1, range)).toEqual({ loss: -1.3, slope: -1, clipped: false });
+  expect(clippedLoss(1.5, 1, range)).toEqual({ loss: -1.4, slope: 0, clipped: true });
+  expect(clippedLoss(0.7, -1, range)).toEqual({ loss: 0.8, slope: 0, clipped: true });
+});
+
+test('clippedLoss() with dual clip bounds the loss of negative advantages alone', () => {
+  const range = { low: 0.2, high: 0.2, dual: 3 };
+  expect(clippedLoss(5, -1, range)).toEqual({ loss: 3, slope: 0, clipped: false });
+  expect(clippedLoss(2, -1, range)).toEqual({ loss: 2, slope: 1, clipped: false });
+  expect(clippedLoss(0.5, -1, range)).toEqual({ loss: 0.8, slope: 0, clipped: true });
+  expect(clippedLoss(5, 1, range)).toEqual({ loss: -1.2, slope: 0, clipped: true });
+  expect(clippedLoss(1.1, 1, range)).toEqual({ loss: -1.1, slope: -1, clipped: false });
+});
+
+const samplingLogprobs = Float32Array.of(-1, -2, -3);
+const logprobs = Float32Array.of(-1 + Math.log(0.5), -2, -3 + Math.log(4));
+
+describe('rolloutWeights()', () => {
+  it('are π_old/π_drawn, cut at the cap', () => {
+    const weights = rolloutWeights({ logprobs, samplingLogprobs }, 2)!;
+    for (const [t, expected] of [0.5, 1, 2].entries()) expect(weights[t]).toBeCloseTo(expected, 6);
+  });
+
+  it('are not there where tokens were drawn from π_old, or nothing is corrected', () => {
+    expect(rolloutWeights({ logprobs }, 2)).toBeUndefined();
+    expect(rolloutWeights({ logprobs, samplingLogprobs }, 0)).toBeUndefined();
+  });
+});
+
+describe('rolloutMismatch()', () => {
+  it('gives the hand-worked divergence', () => {
+    const drawn = { logprobs: Float32Array.of(Math.log(2) - 3, -1) };
+    expect(rolloutMismatch({ ...drawn, samplingLogprobs: Float32Array.of(-3, -1) })).toBeCloseTo(
+      0.1534,
+      4,
+    );
+  });
+
+  it('is 0 where tokens were drawn from π_old', () => {
+    expect(rolloutMismatch({ logprobs })).toBe(0);
   });
 });

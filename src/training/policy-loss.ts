@@ -1,9 +1,7 @@
-import { expectColumns } from '../advantage/expect-columns.ts';
+import { expectLengths } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { klDerivative, klDivergence } from '../token-attribution/kl-divergence.ts';
-import type { ClipRange } from './policy-loss-clip.ts';
-import { type RatioInput, ratioLoss } from './policy-loss-ratio.ts';
-import type { PolicySums } from './policy-loss-sums.ts';
+import type { Rollout } from '../token-attribution/rollout.ts';
 
 export type PolicyLossConfig = Pick<
   PPOConfig,
@@ -86,7 +84,7 @@ export class PolicyLoss {
   evaluate(input: PolicyLossInput): PolicyLossResult {
     const { newLogprobs, refLogprobs, entropies, tokenCount } = input;
     const { length } = newLogprobs;
-    expectColumns({ refLogprobs, entropies }, { action: 'compute the policy loss', length });
+    expectLengths({ refLogprobs, entropies }, { action: 'compute the policy loss', length });
     const { entropyCoef, ratioLevel } = this.config;
     const { sums, gradient } = ratioLoss(input, { clip: this.clip, ratioLevel });
     const klLoss = this.addKl(input, gradient);
@@ -115,4 +113,208 @@ export class PolicyLoss {
     }
     return sum;
   }
+}
+
+/** Logprobs and advantages of some sequences of an optimiser step, as columns of N tokens. */
+export interface RatioInput {
+  /** Sequence i has the tokens from offsets[i] to offsets[i + 1], [B + 1]. */
+  readonly offsets: Int32Array;
+  readonly newLogprobs: Float32Array;
+  readonly oldLogprobs: Float32Array;
+  readonly advantages: Float32Array;
+  /** w_t of each token's loss, [N]; 1 if not given. */
+  readonly weights?: Float32Array | undefined;
+  /** Tokens of the whole optimiser step. */
+  readonly tokenCount: number;
+  /** Sequences of the whole optimiser step. */
+  readonly sequenceCount: number;
+}
+
+export interface RatioOptions {
+  readonly clip: ClipRange;
+  readonly ratioLevel: PPOConfig['ratioLevel'];
+}
+
+export interface RatioLoss {
+  readonly sums: Omit<PolicySums, 'klLoss' | 'entropy'>;
+  /** ∂L/∂newLogprobs, [N]. */
+  readonly gradient: Float64Array;
+}
+
+/**
+ * The clipped loss over spans that share a ratio: single tokens, or whole sequences (GSPO,
+ * arXiv:2507.18071), where ρ is the geometric mean of the tokens' ratios.
+ *
+ * With T tokens in a span and n spans in the step: d = mean_t(new − old), ρ = e^d,
+ * L = (1/n) Σ_spans (1/T) Σ_t w_t·ℓ(ρ, A_t). Each token moves d by 1/T, so all of a span have the
+ * gradient ∂L/∂new = ∂ρ/∂d · Σ_t w_t·∂ℓ/∂ρ / (n·T²).
+ * @example one sequence, ε=0.2, new − old = [2 ln 1.1, 0], A=[1, 3]  →  ρ=1.1, L=−(1.1 + 3.3)/2 = −2.2,
+ *          gradient 1.1·(−1 − 3)/4 = −1.1 on both tokens
+ */
+export function ratioLoss(input: RatioInput, { clip, ratioLevel }: RatioOptions): RatioLoss {
+  expectRatioInput(input);
+  const { newLogprobs, oldLogprobs, advantages, weights, tokenCount, sequenceCount } = input;
+  const [spans, n] =
+    ratioLevel === 'token'
+      ? [everyToken(newLogprobs.length), tokenCount]
+      : [input.offsets, sequenceCount];
+  const sums = { policyLoss: 0, clipped: 0, approxKl: 0, ratio: 0, squaredRatio: 0 };
+  const gradient = new Float64Array(newLogprobs.length);
+  for (let i = 0; i + 1 < spans.length; i++) {
+    const [start, end] = [spans[i]!, spans[i + 1]!];
+    const T = end - start;
+    let d = 0;
+    for (let t = start; t < end; t++) {
+      const logRatio = newLogprobs[t]! - oldLogprobs[t]!;
+      d += logRatio / T;
+      sums.approxKl += 0.5 * logRatio ** 2;
+    }
+    const { ratio, slope: dRatio } = policyRatio(d);
+    let slopes = 0;
+    for (let t = start; t < end; t++) {
+      const { loss, slope, clipped } = clippedLoss(ratio, advantages[t]!, clip);
+      const w = weights?.[t] ?? 1;
+      sums.policyLoss += (w * loss * tokenCount) / (n * T);
+      sums.clipped += Number(clipped);
+      slopes += w * slope;
+    }
+    sums.ratio += T * ratio;
+    sums.squaredRatio += T * ratio ** 2;
+    gradient.fill((dRatio * slopes) / (n * T * T), start, end);
+  }
+  return { sums, gradient };
+}
+
+/** Offsets of spans of one token each. */
+function everyToken(count: number): Int32Array {
+  return Int32Array.from({ length: count + 1 }, (_, t) => t);
+}
+
+function expectRatioInput(input: RatioInput): void {
+  const { offsets, newLogprobs, oldLogprobs, advantages, tokenCount, sequenceCount } = input;
+  const { length } = newLogprobs;
+  const { weights = advantages } = input;
+  expectLengths(
+    { oldLogprobs, advantages, weights },
+    { action: 'compute the policy loss', length },
+  );
+  if (offsets.at(-1) !== length || length > tokenCount || offsets.length - 1 > sequenceCount) {
+    throw new Error(
+      `Internal: ${length} logprobs with offsets to ${offsets.at(-1)} are no part of ${tokenCount} tokens in ${sequenceCount} sequences`,
+    );
+  }
+}
+
+/** Where the ratio is cut. */
+export interface ClipRange {
+  /** ε below 1. */
+  readonly low: number;
+  /** ε above 1. */
+  readonly high: number;
+  /** c: bound of the ratio where the advantage is negative. */
+  readonly dual: number | undefined;
+}
+
+export interface ClippedLoss {
+  readonly loss: number;
+  /** ∂loss/∂ρ: 0 where the loss is cut. */
+  readonly slope: number;
+  /** Whether the clipped term is strictly the larger loss. */
+  readonly clipped: boolean;
+}
+
+/** Largest |log ρ|: beyond it the ratio stays, and has no gradient. */
+const MAX_LOG_RATIO = 20;
+
+/** The ratio of new to old policy from their logprobs' difference d, with its derivative.
+ *  ρ = exp(clamp(d, ±20));  ∂ρ/∂d = ρ inside, 0 outside
+ *  @example d = ln 3  →  ρ = 3, slope 3
+ *  @example d = 21  →  ρ = e^20, slope 0 */
+export function policyRatio(d: number): { readonly ratio: number; readonly slope: number } {
+  const ratio = Math.exp(Math.min(Math.max(d, -MAX_LOG_RATIO), MAX_LOG_RATIO));
+  return { ratio, slope: Math.abs(d) > MAX_LOG_RATIO ? 0 : ratio };
+}
+
+/** PPO's clipped loss of one action (arXiv:1707.06347), with dual clip (arXiv:1912.09729) if asked for.
+ *  ℓ = −min(ρA, clip(ρ, 1 − ε_low, 1 + ε_high)·A);  dual, where A < 0: ℓ ← min(ℓ, −cA)
+ *  @example ε=0.2, ρ=1.5, A=1  →  ℓ=−1.2, slope 0, clipped
+ *  @example ε=0.2, ρ=5, A=−1  →  ℓ=5, slope 1; with c=3  →  ℓ=3, slope 0 */
+export function clippedLoss(
+  ratio: number,
+  advantage: number,
+  { low, high, dual }: ClipRange,
+): ClippedLoss {
+  const plain = -ratio * advantage;
+  const cut = -Math.min(Math.max(ratio, 1 - low), 1 + high) * advantage;
+  if (cut > plain) return { loss: cut, slope: 0, clipped: true };
+  const bound = dual !== undefined && advantage < 0 ? -dual * advantage : Infinity;
+  if (plain > bound) return { loss: bound, slope: 0, clipped: false };
+  return { loss: plain, slope: -advantage, clipped: false };
+}
+
+/** Sums over tokens, which add up over the micro-batches of an optimiser step. */
+export interface PolicySums {
+  /** Clipped losses, weighted so that their mean over tokens is the loss at either ratio level. */
+  readonly policyLoss: number;
+  /** β·KL_t of new and reference policy; 0 unless the KL stands in the loss. */
+  readonly klLoss: number;
+  /** Tokens whose clipped term is strictly the larger loss. */
+  readonly clipped: number;
+  /** ½(new − old)² */
+  readonly approxKl: number;
+  readonly entropy: number;
+  readonly ratio: number;
+  readonly squaredRatio: number;
+}
+
+/** Adds sums field by field. */
+export function addSums<Sums extends { readonly [Name in keyof Sums]: number }>(
+  a: Sums,
+  b: Sums,
+): Sums {
+  const names = Object.keys(a) as (keyof Sums)[];
+  return Object.fromEntries(names.map((name) => [name, a[name] + b[name]])) as Sums;
+}
+
+/** Means over the tokens of one or more optimiser steps, by TRL's names.
+ *  val/ratio_var = mean ρ² − (mean ρ)², over tokens
+ *  @example two tokens with ρ = 1, 3  →  val/ratio 2, val/ratio_var 5 − 4 = 1 */
+export function policyMetrics(sums: PolicySums, tokenCount: number) {
+  const ratio = sums.ratio / tokenCount;
+  return {
+    'loss/policy_avg': sums.policyLoss / tokenCount,
+    'loss/kl_avg': sums.klLoss / tokenCount,
+    'policy/approxkl_avg': sums.approxKl / tokenCount,
+    'policy/clipfrac_avg': sums.clipped / tokenCount,
+    'policy/entropy_avg': sums.entropy / tokenCount,
+    'val/ratio': ratio,
+    // Rounding can take the difference of two nearly equal numbers below 0.
+    'val/ratio_var': Math.max(0, sums.squaredRatio / tokenCount - ratio ** 2),
+  };
+}
+
+type Drawn = Pick<Rollout, 'logprobs' | 'samplingLogprobs'>;
+
+/** Importance weights of tokens that were drawn from another distribution than π_old, such as that of
+ *  an 8-bit model or of top-p, cut at a cap: w_t = min(π_old/π_drawn, cap) (truncated importance
+ *  sampling). Undefined where there is nothing to correct, or the cap is 0.
+ *  @example cap 2, log π_old − log π_drawn = ln [0.5, 1, 4]  →  [0.5, 1, 2] */
+export function rolloutWeights(
+  { logprobs, samplingLogprobs }: Drawn,
+  cap: number,
+): Float32Array | undefined {
+  if (samplingLogprobs === undefined || cap === 0) return undefined;
+  return logprobs.map((logprob, t) => Math.min(Math.exp(logprob - samplingLogprobs[t]!), cap));
+}
+
+/** How far what was drawn from is from π_old: mean over tokens of e^d − 1 − d with
+ *  d = log π_old − log π_drawn, an estimate of KL(drawn, old) that is never below 0.
+ *  @example d = ln 2, 0  →  (2 − 1 − 0.6931)/2 = 0.1534 */
+export function rolloutMismatch({ logprobs, samplingLogprobs = logprobs }: Drawn): number {
+  let sum = 0;
+  for (let t = 0; t < logprobs.length; t++) {
+    const d = logprobs[t]! - samplingLogprobs[t]!;
+    sum += Math.exp(d) - 1 - d;
+  }
+  return sum / logprobs.length;
 }

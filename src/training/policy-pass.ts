@@ -1,119 +1,98 @@
-import type { PPOConfig } from '../config/ppo-config.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
-import { takeRows } from '../models/decoder/take-rows.ts';
-import type { LayerRun, PackedBatch, PolicyModel } from '../models/index.ts';
-import { KeptPasses } from './kept-passes.ts';
-import { LayerPasses, type Tape } from './layer-passes.ts';
-import { distinctPrompts, packSequences } from './pack-sequences.ts';
-import { type PolicyRows, runPolicyHead } from './policy-head.ts';
-import type { PolicyLoss } from './policy-loss.ts';
-import { policyRatio } from './policy-loss-clip.ts';
-import type { PolicySums } from './policy-loss-sums.ts';
-import { PromptPasses } from './prompt-passes.ts';
-import { putRows, stateRows } from './response-rows.ts';
-import type { Responses } from './responses.ts';
-import type { RoleOptimizer } from './role-optimizer.ts';
-import { rolloutWeights } from './rollout-weights.ts';
-import type { StepCounts } from './step-counts.ts';
+import type { SaveList } from '../engine/graph/index.ts';
+import type { NamedArrays } from '../engine/optim/index.ts';
+import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { scatterRows, takeRows } from '../models/decoder/rows.ts';
+import { runTokenHead } from '../models/decoder/token-head.ts';
+import { backward, forward, type LayerRole, type Pass, type RowPass } from '../models/index.ts';
+import { packResponses, type Responses, stateRows } from '../models/responses.ts';
 
 export interface PolicyPassOptions {
-  readonly policy: PolicyModel;
-  readonly loss: PolicyLoss;
-  readonly config: Pick<
-    PPOConfig,
-    'temperature' | 'entropyCoef' | 'saveActivations' | 'rolloutCorrection'
-  >;
+  readonly temperature: number;
+  /** Also computes the gradients of the entropies. */
+  readonly withEntropy: boolean;
+  /** What the layers save for the backward pass. */
+  readonly save: SaveList;
+  /** Passes over the prompts, in the order of `distinctPrompts`: they are not run again. */
+  readonly past?: readonly RowPass[];
 }
 
-/** What a micro-batch gave besides gradients. */
-export interface PolicyRun {
-  readonly sums: PolicySums;
-  /** ρ_t = π_new/π_old of each token, whatever the ratio level, [N]. */
-  readonly ratios: Float32Array;
+/** A forward pass over responses that `policyGradients` can complete. */
+export interface PolicyPass {
+  readonly pass: Pass;
+  readonly rows: Int32Array;
+  readonly head: TokenRows;
 }
 
-interface PolicyForward {
-  readonly tape: Tape;
-  readonly head: PolicyRows;
+/** log π and entropy of some tokens, and how each changes with its own hidden state. */
+export interface TokenRows {
+  readonly logprobs: Float32Array;
+  readonly entropies: Float32Array;
+  /** ∂L/∂x [M, hidden] from ∂L/∂logprob and, if requested, ∂L/∂entropy of each row. Call it once. */
+  pullBack(dLogprobs: Float32Array, dEntropies?: Float32Array): Tensor<'float32'>;
 }
 
-/** Forward, loss and backward of the policy over micro-batches. */
-export class PolicyPass {
-  private readonly options: PolicyPassOptions;
-  private readonly layers: LayerPasses;
-  private readonly prompts: PromptPasses;
-  private readonly kept = new KeptPasses<PolicyForward>();
+/** Runs the policy over responses: log π and entropy of every token. */
+export async function runPolicy(
+  role: LayerRole,
+  responses: Responses,
+  { temperature, withEntropy, save, past = [] }: PolicyPassOptions,
+): Promise<PolicyPass> {
+  const batch = packResponses(responses);
+  const pass = await forward(role, batch, { save, past });
+  const rows = stateRows(batch, responses);
+  const head = await runTrainedTokens(
+    role.base,
+    { hidden: takeRows(pass.hidden, rows), tokens: responses.tokens },
+    { temperature, withEntropy },
+  );
+  return { pass, rows, head };
+}
 
-  constructor(options: PolicyPassOptions) {
-    const { base, adapter } = options.policy;
-    if (adapter === undefined) throw new Error('Internal: a policy in training has an adapter');
-    this.options = options;
-    this.layers = new LayerPasses({ base, adapter, save: options.config.saveActivations });
-    this.prompts = new PromptPasses(this.layers);
-  }
+/** Goes back from the loss's gradients to those of the adapter. Consumes the pass. */
+export async function policyGradients(
+  { pass, rows, head }: PolicyPass,
+  gradients: { readonly dLogprobs: Float32Array; readonly dEntropies: Float32Array | undefined },
+  accumulate: (gradients: NamedArrays) => void,
+): Promise<void> {
+  const dRows = head.pullBack(gradients.dLogprobs, gradients.dEntropies);
+  await backward(pass, scatterRows(dRows, rows, pass.hidden.shape[0]!), accumulate);
+}
 
-  /** Runs prompts for a rollout; what they leave is kept for `logprobs` and `run` until `forget`. */
-  runPrompts(batch: PackedBatch): AsyncIterable<LayerRun> {
-    return this.prompts.run(batch);
-  }
+/**
+ * The frozen output head, run once. Rows do not depend on each other, so
+ * ∂L/∂x_m = ∂L/∂logprob_m · ∂logprob_m/∂x_m: the second factor comes with the forward pass, and any
+ * loss of the logprobs can be computed afterwards on the host.
+ */
+export async function runTrainedTokens(
+  base: LayerRole['base'],
+  rows: { readonly hidden: Tensor<'float32'>; readonly tokens: Int32Array },
+  { temperature, withEntropy }: Pick<PolicyPassOptions, 'temperature' | 'withEntropy'>,
+): Promise<TokenRows> {
+  const gradients = withEntropy ? 'logprob and entropy' : 'logprob';
+  const numbers = await runTokenHead(base, rows, { temperature, gradients });
+  const { logprobs, entropies, byLogprob, byEntropy } = numbers;
+  return {
+    logprobs,
+    entropies,
+    pullBack: (dLogprobs, dEntropies) => {
+      scaleRows(byLogprob, dLogprobs);
+      if (dEntropies !== undefined) addScaledRows(byLogprob, byEntropy, dEntropies);
+      return tensor(byLogprob, rows.hidden.shape);
+    },
+  };
+}
 
-  /** log π and entropies of some responses; the pass is kept for `run` until `forget`. */
-  async logprobs(part: Responses): Promise<Pick<PolicyRows, 'logprobs' | 'entropies'>> {
-    const batch = packSequences(part);
-    const pass = await this.forward(batch, part);
-    this.kept.keep(batch, pass);
-    return pass.head;
-  }
-
-  /** To be called when the policy changes. */
-  forget(): void {
-    this.kept.clear();
-    this.prompts.clear();
-  }
-
-  /** Adds the gradients of one micro-batch to the optimiser; counts are of the whole optimiser step. */
-  async run(
-    part: Experience,
-    { counts, klCoef, optimizer }: { counts: StepCounts; klCoef: number; optimizer: RoleOptimizer },
-  ): Promise<PolicyRun> {
-    const { loss, config } = this.options;
-    const batch = packSequences(part);
-    const { tape, head } = this.kept.take(batch) ?? (await this.forward(batch, part));
-    const { dLogprobs, dEntropies, sums } = loss.evaluate({
-      offsets: part.offsets,
-      newLogprobs: head.logprobs,
-      oldLogprobs: part.logprobs,
-      refLogprobs: part.refLogprobs,
-      advantages: part.advantages,
-      weights: rolloutWeights(part, config.rolloutCorrection),
-      entropies: head.entropies,
-      klCoef,
-      ...counts,
-    });
-    const rows = rowsOf(batch, part);
-    const dHidden = putRows(head.pullBack(dLogprobs, dEntropies), rows, tape.hidden.shape[0]!);
-    await this.layers.backward(tape, dHidden, optimizer.add);
-    return { sums, ratios: ratiosOf(head.logprobs, part.logprobs) };
-  }
-
-  private async forward(batch: PackedBatch, part: Responses): Promise<PolicyForward> {
-    const { policy, config } = this.options;
-    const tape =
-      (await this.prompts.continue(batch, distinctPrompts(part))) ??
-      (await this.layers.forward(batch));
-    const head = await runPolicyHead(
-      policy.base,
-      { hidden: takeRows(tape.hidden, rowsOf(batch, part)), tokens: part.tokens },
-      { temperature: config.temperature, withEntropy: config.entropyCoef > 0 },
-    );
-    return { tape, head };
+function scaleRows(matrix: Float32Array, factors: Float32Array): void {
+  const width = matrix.length / factors.length;
+  for (let m = 0; m < factors.length; m++) {
+    const row = matrix.subarray(m * width, (m + 1) * width);
+    for (let i = 0; i < width; i++) row[i] = row[i]! * factors[m]!;
   }
 }
 
-function rowsOf(batch: PackedBatch, { sequences, offsets }: Responses): Int32Array {
-  return stateRows(batch, { sequences, stepOffsets: offsets });
-}
-
-function ratiosOf(newLogprobs: Float32Array, oldLogprobs: Float32Array): Float32Array {
-  return newLogprobs.map((logprob, t) => policyRatio(logprob - oldLogprobs[t]!).ratio);
+function addScaledRows(sum: Float32Array, matrix: Float32Array, factors: Float32Array): void {
+  const width = matrix.length / factors.length;
+  for (let i = 0; i < matrix.length; i++) {
+    sum[i] = sum[i]! + matrix[i]! * factors[Math.floor(i / width)]!;
+  }
 }

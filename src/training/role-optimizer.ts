@@ -11,9 +11,6 @@ import {
   type Schedule,
 } from '../engine/optim/index.ts';
 
-/** The name of a scalar head among the parameters. */
-export const HEAD = 'score.weight';
-
 type OptimizerConfig = Pick<PPOConfig, 'adamEps' | 'maxGradNorm' | 'schedule' | 'warmupSteps'>;
 
 /** The gradients of one role, gathered over micro-batches, and its AdamW. */

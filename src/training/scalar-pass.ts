@@ -1,81 +1,68 @@
-import type { SaveList } from '../engine/graph/index.ts';
+import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
+import { grad, gradientName, type SaveList } from '../engine/graph/index.ts';
+import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
-import type { Tensor } from '../engine/runtime/index.ts';
-import { takeRows } from '../models/decoder/take-rows.ts';
-import type { PackedBatch, ScalarModel } from '../models/index.ts';
-import { KeptPasses } from './kept-passes.ts';
-import { LayerPasses, type Tape } from './layer-passes.ts';
-import { putRows } from './response-rows.ts';
-import { HEAD, type RoleOptimizer } from './role-optimizer.ts';
-import { scalarHeadGradients } from './scalar-head.ts';
+import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { scalarGraph } from '../models/decoder/head-graph.ts';
+import { scatterRows, takeRows } from '../models/decoder/rows.ts';
+import {
+  backward,
+  forward,
+  type PackedBatch,
+  type Pass,
+  type ScalarModel,
+} from '../models/index.ts';
 
-export interface ScalarBatch {
-  readonly batch: PackedBatch;
-  /** Its rows whose number counts. */
+export interface ScalarPassOptions {
+  /** The rows of the batch that count. */
   readonly rows: Int32Array;
+  /** What the layers save for the backward pass. */
+  readonly save: SaveList;
+  /** The source of dropout masks; nothing is dropped without it. */
+  readonly dropout?: RandomStream | undefined;
 }
 
-export interface ScalarRun {
-  readonly optimizer: RoleOptimizer;
-  /** Where dropout masks come from; without it nothing is dropped. */
-  readonly random?: RandomStream | undefined;
-}
-
-interface ScalarForward {
-  readonly tape: Tape;
-  /** Of the rows that count. */
+/** A forward pass of a value or reward model that `scalarGradients` can complete. */
+export interface ScalarPass {
+  readonly model: ScalarModel;
+  readonly pass: Pass;
+  readonly rows: Int32Array;
+  /** Hidden states of the rows that count. */
   readonly hidden: Tensor<'float32'>;
+  /** The head's number at each of these rows. */
   readonly scores: Float32Array;
 }
 
-/** Forward and backward of a model that gives one number for a token: value and reward models. */
-export class ScalarPass {
-  private readonly model: ScalarModel;
-  private readonly layers: LayerPasses;
-  private readonly kept = new KeptPasses<ScalarForward>();
+/** Runs a model with a scalar head over a batch. */
+export async function runScalar(
+  model: ScalarModel,
+  batch: PackedBatch,
+  { rows, save, dropout }: ScalarPassOptions,
+): Promise<ScalarPass> {
+  const pass = await forward(model, batch, { save, dropout });
+  const hidden = takeRows(pass.hidden, rows);
+  return { model, pass, rows, hidden, scores: await model.scores(hidden) };
+}
 
-  constructor(model: ScalarModel, { save }: { save: SaveList }) {
-    const { base, adapter } = model;
-    if (adapter === undefined)
-      throw new Error('Internal: a scalar model in training has an adapter');
-    this.model = model;
-    this.layers = new LayerPasses({ base, adapter, save });
-  }
-
-  /** The rows' numbers; the pass is kept for `run` until `forget`. */
-  async scores(given: ScalarBatch): Promise<Float32Array> {
-    const pass = await this.forward(given);
-    this.kept.keep(given.batch, pass);
-    return pass.scores;
-  }
-
-  /** To be called when the model changes. */
-  forget(): void {
-    this.kept.clear();
-  }
-
-  /** Adds gradients to the optimiser.
-   *  @param differentiate gives ∂L/∂score of the rows from their scores */
-  async run(
-    given: ScalarBatch,
-    differentiate: (scores: Float32Array) => Float32Array,
-    { optimizer, random }: ScalarRun,
-  ): Promise<void> {
-    const { base, head } = this.model;
-    const kept = this.kept.take(given.batch);
-    const { tape, hidden, scores } = kept ?? (await this.forward(given, random));
-    const gradients = await scalarHeadGradients(base, { hidden, head }, differentiate(scores));
-    optimizer.add({ [HEAD]: gradients.dHead });
-    const dHidden = putRows(gradients.dHidden, given.rows, tape.hidden.shape[0]!);
-    await this.layers.backward(tape, dHidden, optimizer.add);
-  }
-
-  private async forward(
-    { batch, rows }: ScalarBatch,
-    random?: RandomStream,
-  ): Promise<ScalarForward> {
-    const tape = await this.layers.forward(batch, random);
-    const hidden = takeRows(tape.hidden, rows);
-    return { tape, hidden, scores: await this.model.scores(hidden) };
-  }
+/** Goes back from ∂L/∂score to the gradients of head and adapter. Consumes the pass. */
+export async function scalarGradients(
+  { model, pass, rows, hidden }: ScalarPass,
+  dScores: Float32Array,
+  accumulate: (gradients: NamedArrays) => void,
+): Promise<void> {
+  const { base, head } = model;
+  const graph = await base.compile('scalar gradients', () => {
+    const scores = scalarGraph(base.architecture);
+    return grad(scores, { of: ['score'], wrt: ['x', scoreWeightName], save: 'none' }).backward;
+  });
+  const outputs = await graph.run(
+    base.headFeeds(graph, {
+      x: hidden,
+      [scoreWeightName]: head,
+      [gradientName('score')]: tensor(dScores, [dScores.length]),
+    }),
+  );
+  accumulate({ [scoreWeightName]: outputs[gradientName(scoreWeightName)]!.data as Float32Array });
+  const dRows = outputs[gradientName('x')] as Tensor<'float32'>;
+  await backward(pass, scatterRows(dRows, rows, pass.hidden.shape[0]!), accumulate);
 }

@@ -2,9 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectClose } from '../../test/helpers/expect-close.ts';
 import { readTrlGolden, trlCases } from '../../test/helpers/trl-golden.ts';
-import { addSums } from './policy-loss-sums.ts';
-import { ValueLoss, type ValueLossConfig, type ValueLossInput } from './value-loss.ts';
-import { valueMetrics } from './value-loss-sums.ts';
+import { addSums } from './policy-loss.ts';
+import {
+  ValueLoss,
+  type ValueLossConfig,
+  type ValueLossInput,
+  valueMetrics,
+} from './value-loss.ts';
 
 const makeLoss = (config: Partial<ValueLossConfig> = {}) =>
   new ValueLoss({ valueLoss: 'mse', valueClip: 0.5, valueLossCoef: 1, ...config });

@@ -1,6 +1,5 @@
-import { expectColumns } from '../advantage/expect-columns.ts';
+import { expectLengths } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import type { ValueSums } from './value-loss-sums.ts';
 
 export type ValueLossConfig = Pick<PPOConfig, 'valueLoss' | 'valueClip' | 'valueLossCoef'>;
 
@@ -59,7 +58,7 @@ export class ValueLoss {
   evaluate(input: ValueLossInput): ValueLossResult {
     const { newValues, oldValues, returns, stepCount } = input;
     const { length } = newValues;
-    expectColumns({ oldValues, returns }, { action: 'compute the value loss', length });
+    expectLengths({ oldValues, returns }, { action: 'compute the value loss', length });
     if (length > stepCount) {
       throw new Error(`Internal: ${length} values are no part of ${stepCount} steps`);
     }
@@ -87,4 +86,26 @@ export class ValueLoss {
     if (cut > plain) return { loss: 0.5 * cut, slope: 0, clipped: true };
     return { loss: 0.5 * plain, slope: v - G, clipped: false };
   }
+}
+
+/** Sums over steps, which add up over the micro-batches of an optimiser step. */
+export interface ValueSums {
+  readonly valueLoss: number;
+  /** Steps whose clipped term is strictly the larger loss. */
+  readonly clipped: number;
+  /** v */
+  readonly value: number;
+  /** (v − G)² */
+  readonly squaredError: number;
+}
+
+/** Means over the steps of one or more optimiser steps, by TRL's names; the loss is without its coefficient.
+ *  @example mse, v=[1, 3], G=[0, 4]  →  loss/value_avg 1, ppo/val/vpred 2, ppo/val/error 1 */
+export function valueMetrics(sums: ValueSums, stepCount: number) {
+  return {
+    'loss/value_avg': sums.valueLoss / stepCount,
+    'val/clipfrac_avg': sums.clipped / stepCount,
+    'ppo/val/vpred': sums.value / stepCount,
+    'ppo/val/error': sums.squaredError / stepCount,
+  };
 }

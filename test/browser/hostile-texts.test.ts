@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { visibleText } from '../../src/dashboard/client/samples/visible-text.ts';
+import { visibleText } from '../../src/dashboard/client/format.ts';
 import { answersPath, writeQueue } from '../../src/dashboard/labels/queue-folder.ts';
 import { describeInBrowser, untilCharts } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
@@ -16,7 +16,7 @@ const runName = image;
 const labeller = '<img src=x onerror=hacked=1>';
 
 describeInBrowser('hostile texts in the browser', (browser) => {
-  test('are text on every page and in the report, and nothing of them runs', async () => {
+  test('are shown as plain text on every page and in the report', async () => {
     const folder = makeTempFolder();
     const run = join(folder, 'runs', runName);
     writeFakeRun(run, {
@@ -59,7 +59,7 @@ async function expectOverview(page: Page): Promise<void> {
   expect((await read('.verdict')).join()).toContain(`A warning ${script}`);
   const config = (await read('.config tbody tr')).join('\n');
   expect(config).toContain(`${script}${image}`);
-  // A report keeps only the last names of paths, such as this looks like one.
+  // A report keeps only the last part of paths, and this text looks like one.
   expect(config).toContain('onload=');
   expect(await read('.chart-legend-label')).toContain(script);
   await page.locator('.chart-section summary', { hasText: 'More' }).click();
@@ -75,19 +75,19 @@ async function expectSamples(page: Page): Promise<void> {
   await page.getByText('20 samples', { exact: true }).waitFor();
   const details = page.locator('.samples-details');
   for (const [i, text] of hostileTexts.entries()) {
-    // The newest step comes first, two samples each, the first of them before the second.
-    const place = 18 - i + 2 * (i % 2);
-    await page.locator(`[aria-rowindex="${place + 2}"]`).click();
+    // The newest step comes first; each step has two samples in order.
+    const position = 18 - i + 2 * (i % 2);
+    await page.locator(`[aria-rowindex="${position + 2}"]`).click();
     await expect
       .poll(() => details.getByLabel('Prompt').textContent())
       .toBe(visibleText(`Prompt ${i}: ${text}`));
     expect(await details.getByLabel('Response').textContent()).toBe(visibleText(` ${text}`));
   }
   await details.getByRole('button', { name: 'Follow this prompt' }).click();
-  await details.getByText('One answer').waitFor();
+  await details.getByText('One response').waitFor();
   await expectHarmless(page);
   await details.getByRole('button', { name: 'Tokens' }).click();
-  await page.getByText('Likeliest').or(page.locator('.tokens-alternatives')).first().waitFor();
+  await page.locator('.tokens-alternatives').first().waitFor();
   const alternatives = await page.locator('.tokens-alternative-text').allTextContents();
   expect(alternatives.map((text) => text.replaceAll('·', ' '))).toContain(script);
   expect(await page.locator('.tokens-token').first().textContent()).toBe('·<b>');
@@ -124,7 +124,7 @@ async function expectLabels(page: Page, queue: string): Promise<void> {
   expect(rows.map((row) => JSON.parse(row).note)).toContain(script);
 }
 
-/** Six pairs; every text of one is the same hostile one, with a number behind it. */
+/** Six pairs; the texts of each are the same hostile text with a number. */
 async function writeHostileQueue(labels: string): Promise<string> {
   const tasks = hostileTexts.map((text, i) => ({
     id: String(i + 1),
@@ -141,9 +141,9 @@ async function writeHostileQueue(labels: string): Promise<string> {
   return join(labels, await writeQueue(labels, { header, tasks }));
 }
 
-/** Nothing ran, and nothing became an element. */
+/** Checks that no script ran and no element was created. */
 async function expectHarmless(page: Page): Promise<void> {
   expect(await page.evaluate('typeof hacked')).toBe('undefined');
-  const made = 'main script, main img, main [onload], main [onerror], main b:not(.verdict b)';
-  expect(await page.locator(made).count()).toBe(0);
+  const elements = 'main script, main img, main [onload], main [onerror], main b:not(.verdict b)';
+  expect(await page.locator(elements).count()).toBe(0);
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { formatNumber } from '../../src/dashboard/client/samples/format-number.ts';
+import { formatNumber } from '../../src/dashboard/client/format.ts';
 import { describeInBrowser, readLegend, untilCharts } from '../helpers/browser.ts';
 import { readFocus, tabTo } from '../helpers/browser-keys.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
@@ -10,7 +10,7 @@ import { makeLabelQueue, readAnswerRows } from '../helpers/label-queue.ts';
 import { makeTempFolder } from '../helpers/runtime-temp-folder.ts';
 
 describeInBrowser('the dashboard without a mouse', (browser) => {
-  test('leads to every page, a sample, its tokens and a label, and shows where it is', async () => {
+  test('reaches every page, a sample, its tokens and a label, with a visible focus', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'runs', 'a'), { startedAt: '2026-01-31T13:00:00.000Z' });
     writeFakeRun(join(folder, 'runs', 'b'), { steps: 8 });
@@ -43,7 +43,7 @@ async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-/** The focus is at the start of a page, so that Tab goes on from there. */
+/** The focus is at the start of a page, so that Tab continues from there. */
 async function expectArrival(page: Page, name: string): Promise<void> {
   const focus = () =>
     page.evaluate('document.activeElement.matches("main") && document.activeElement.ariaLabel');
@@ -55,7 +55,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { name, 
 /** Draws b beside a, chooses it, moves the cursor of the charts, and looks at the help. */
 async function walkOverview(page: Page): Promise<void> {
   await press(page, 'Tab');
-  expect((await readFocus(page)).name).toBe('Skip to the content');
+  expect((await readFocus(page)).name).toBe('Skip to content');
   await tabTo(page, 'Draw b');
   await press(page, 'Space');
   await page.getByText('0 differ').waitFor();
@@ -69,13 +69,13 @@ async function walkOverview(page: Page): Promise<void> {
   const stepOf = async () => (await readLegend(page, 'Policy loss'))['loss/policy_avg']?.step;
   await expect.poll(stepOf).toBe(7);
   await press(page, '?');
-  await heading(page, 'Keyboard').waitFor();
+  await heading(page, 'Keyboard shortcuts').waitFor();
   await press(page, 'Escape');
-  await heading(page, 'Keyboard').waitFor({ state: 'detached' });
+  await heading(page, 'Keyboard shortcuts').waitFor({ state: 'detached' });
   expect((await readFocus(page)).name).toBe('Reward: step');
 }
 
-/** Goes to the evaluation and back, and opens the tokens of the third sample. */
+/** Opens the evaluation, goes back, and opens the tokens of the third sample. */
 async function walkSamples(page: Page): Promise<void> {
   await page.getByRole('grid', { name: 'Samples' }).waitFor();
   await tabTo(page, 'Samples');
@@ -115,5 +115,5 @@ async function rankResponses(page: Page): Promise<void> {
   await press(page, 'Enter');
   await page.locator('.label-task').waitFor();
   await press(page, '2', '1', '3', 'Enter');
-  await heading(page, 'Thank you: nothing is left to answer').waitFor();
+  await heading(page, 'Thank you: all tasks are answered').waitFor();
 }

@@ -35,12 +35,12 @@ describeInBrowser('the Label page in the browser', (browser) => {
     return { page, errors };
   };
 
-  test('ten pairs by keyboard alone are ten rows, of which a reward model is trained', async () => {
+  test('ten pairs answered by keyboard become ten rows that train a reward model', async () => {
     const { page, errors } = await open('runs');
     await page.getByLabel('Your name').waitFor();
     await page.keyboard.type('Ada');
     await page.keyboard.press('Enter');
-    await makeQueue(page);
+    await createQueue(page);
     await tabTo(page, 'Label ten pairs');
     await page.keyboard.press('Enter');
     const shown: { prompt: string; best: string }[] = [];
@@ -58,7 +58,7 @@ describeInBrowser('the Label page in the browser', (browser) => {
       }
       await page.keyboard.press(String(choice + 1));
     }
-    await page.getByText('Thank you: nothing is left to answer').waitFor();
+    await page.getByText('Thank you: all tasks are answered').waitFor();
     const [queue] = readdirSync(at('runs', 'labels'));
     const rows = readAnswerRows(at('runs', 'labels', queue!));
     expect(rows).toHaveLength(10);
@@ -84,29 +84,29 @@ describeInBrowser('the Label page in the browser', (browser) => {
     expect(errors).toEqual([]);
   });
 
-  test('a queue that a model fills shows how far it is', async () => {
+  test('a queue that a model fills shows its progress', async () => {
     const { page, errors } = await open();
     await page.getByLabel('Your name').fill('Ada');
     await page.keyboard.press('Enter');
     await page.getByText('New queue').click();
-    await page.getByLabel('Fresh generations of a model').check();
+    await page.getByLabel('New responses from a model').check();
     await page.getByLabel('Model: a folder').fill(at('model'));
-    await page.getByLabel('File with prompts').fill(at('prompts.jsonl'));
-    await page.getByLabel('Longest response').fill('6');
-    await page.getByLabel('Name of the queue').fill('fresh');
-    // A tiny model is soon done.
-    await page.evaluate(`window.told = new Set(); new MutationObserver(() => {
-      window.told.add(document.querySelector('.label-filling')?.textContent ?? 'nothing');
+    await page.getByLabel('File of prompts').fill(at('prompts.jsonl'));
+    await page.getByLabel('Maximum response length').fill('6');
+    await page.getByLabel('Name (optional)').fill('fresh');
+    // A tiny model finishes quickly, so an observer records the texts.
+    await page.evaluate(`window.progressTexts = new Set(); new MutationObserver(() => {
+      window.progressTexts.add(document.querySelector('.label-filling')?.textContent ?? 'nothing');
     }).observe(document.body, { childList: true, subtree: true, characterData: true });`);
-    await page.getByRole('button', { name: 'Make the queue' }).click();
-    await page.getByText(/^Made fresh with \d+ tasks/).waitFor();
-    const told = await page.evaluate<string[]>('[...window.told]');
-    expect(told).toContain('A model fills fresh: 0 of 12 prompts answered');
+    await page.getByRole('button', { name: 'Create queue' }).click();
+    await page.getByText(/^Created fresh with \d+ tasks/).waitFor();
+    const texts = await page.evaluate<string[]>('[...window.progressTexts]');
+    expect(texts).toContain('A model is filling fresh: 0 of 12 prompts done');
     await page.locator('.label-filling').waitFor({ state: 'detached' });
     expect(errors).toEqual([]);
   });
 
-  test('a run waits for a person and trains on the ratings of the page', async () => {
+  test('a run waits for ratings from the page and trains on them', async () => {
     mkdirSync(at('waiting'));
     const output = at('waiting', 'human');
     const { page } = await open('waiting');
@@ -117,7 +117,7 @@ describeInBrowser('the Label page in the browser', (browser) => {
       ...['train', '--config', at('train.yaml'), '--output', output, '--reward', 'human'],
       ...['--batch-size', '2', '--max-steps', '2', '--json'],
     );
-    await page.getByText('A run waits for you').waitFor();
+    await page.getByText('A run is waiting for your scores').waitFor();
     await page.getByRole('button', { name: 'Label Scores for human' }).click();
     const mean = async () =>
       (await run.until(({ type }) => type === 'step')) as { metrics?: Record<string, number> };
@@ -139,17 +139,17 @@ describeInBrowser('the Label page in the browser', (browser) => {
   });
 });
 
-/** Makes a queue of ten pairs of the only run, without a mouse. */
-async function makeQueue(page: Page): Promise<void> {
+/** Creates a queue of ten pairs from the only run with the keyboard. */
+async function createQueue(page: Page): Promise<void> {
   await tabTo(page, 'New queue');
   await page.keyboard.press('Enter');
-  await tabTo(page, 'Tasks at most');
+  await tabTo(page, 'Maximum number of tasks');
   await page.keyboard.press('Control+A');
   await page.keyboard.type('10');
   await page.keyboard.press('Tab');
   await page.keyboard.type('ten pairs');
   await page.keyboard.press('Enter');
-  await page.getByText('Made ten pairs with 10 tasks.').waitFor();
+  await page.getByText('Created ten pairs with 10 tasks.').waitFor();
 }
 
 async function textOf(page: Page, selector: string): Promise<string> {

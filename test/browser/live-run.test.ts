@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { formatNumber } from '../../src/dashboard/client/samples/format-number.ts';
+import { formatNumber } from '../../src/dashboard/client/format.ts';
 import { checkpointName } from '../../src/run/checkpoint-store.ts';
 import { describeInBrowser, readLegend, untilCharts } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
@@ -26,12 +26,12 @@ describeInBrowser('a real PPO run in the browser', (browser) => {
   });
   const stateOf = () => JSON.parse(readFileSync(join(run, 'run.json'), 'utf8'));
 
-  test('is drawn as it goes without a reload, and pauses, saves, goes on and stops from the page', async () => {
+  test('updates without a reload, and can be paused, saved, resumed and stopped from the page', async () => {
     const { url, end } = await startServing(
       ...(['stderr', 'train', '--config', join(folder, 'train.yaml'), '--output', run] as const),
       ...['--num-epochs', '1000', '--save-interval', '0', '--dashboard', '0'],
     );
-    // The run's server ends with the run, and the page goes on asking.
+    // The run's server ends with the run, and the page keeps reconnecting.
     const page = await browser.open({ expected: /net::ERR_/ });
     await page.goto(url);
     await page.evaluate('window.isFirstLoad = true');
@@ -50,14 +50,14 @@ describeInBrowser('a real PPO run in the browser', (browser) => {
     await ask(page, 'Resume', 'running');
     await expect.poll(() => drawnStep(page), patience).toBeGreaterThan(step);
     await ask(page, 'Stop after this step', 'running');
-    await page.getByRole('button', { name: 'Stop it' }).click();
+    await page.getByRole('button', { name: 'Stop run' }).click();
     expect((await end).status).toBe(130);
     await expect.poll(() => readStatus(page), patience).toBe('interrupted');
     expect(stateOf().status).toBe('interrupted');
     expect(await page.evaluate('window.isFirstLoad')).toBe(true);
   });
 
-  test('has in its token view what lies on the disk, and arithmetic that agrees', async () => {
+  test('shows the recorded tokens, with arithmetic that matches the run', async () => {
     const { url, errors } = await startTestDashboard({
       ...{ folders: [join(folder, 'runs')], page: undefined, labels: join(folder, 'labels') },
     });
@@ -70,7 +70,7 @@ describeInBrowser('a real PPO run in the browser', (browser) => {
     expect(errors).toEqual([]);
   });
 
-  test('becomes a file that opens without a network', async () => {
+  test('becomes a report that opens without a network', async () => {
     const report = join(folder, 'live-report.html');
     expect((await runCli('report', run, '--output', report)).status).toBe(0);
     const page = await browser.open({ offline: true });
@@ -135,7 +135,7 @@ async function expectTokens(page: Page, run: string): Promise<void> {
   const tokens = tokensOf(run, index);
   expect(sample.length).toBe(6);
   expect([score, kl]).toEqual([formatNumber(sample.score), formatNumber(sample.kl)]);
-  // Rows of metrics, samples and tokens tell of the same step.
+  // Rows of metrics, samples and tokens belong to the same step.
   const metrics = readLog(run, 'metrics.jsonl').find(
     (row) => (row as Numbers).step === sample.step,
   ) as Numbers;
@@ -157,7 +157,7 @@ function sampleOf(run: string, index: number): Numbers {
   return readLog(run, 'samples.jsonl')[index] as Numbers;
 }
 
-/** The line of tokens of a sample: each sample of a tiny run has one, in the same order. */
+/** The tokens of a sample: each sample of a tiny run has a line, in the same order. */
 function tokensOf(
   run: string,
   index: number,

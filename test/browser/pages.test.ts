@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { formatNumber } from '../../src/dashboard/client/samples/format-number.ts';
+import { formatNumber } from '../../src/dashboard/client/format.ts';
 import { describeInBrowser, readLegend, untilCharts } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
 import { appendFakeRows, fakeMetrics, writeFakeRun } from '../helpers/fake-run.ts';
@@ -10,7 +10,7 @@ import { makeTempFolder } from '../helpers/runtime-temp-folder.ts';
 const patience = { timeout: 20_000, interval: 50 };
 
 describeInBrowser('the dashboard in the browser', (browser) => {
-  test('comes back after its server did, with what happened meanwhile', async () => {
+  test('reconnects after a server restart and shows what happened meanwhile', async () => {
     const folder = makeTempFolder();
     const run = join(folder, 'a');
     writeFakeRun(run, { status: 'running', steps: 10, totalSteps: 100 });
@@ -41,7 +41,7 @@ describeInBrowser('the dashboard in the browser', (browser) => {
     expect(await page.evaluate('window.isFirstLoad')).toBe(true);
   });
 
-  test('draws two runs over each other and shows where their configs differ', async () => {
+  test('draws two runs together and shows where their configs differ', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'a'), { steps: 10, startedAt: '2026-01-31T13:00:00.000Z' });
     writeFakeRun(join(folder, 'b'), { steps: 8, config: { learningRate: 3e-5, loraR: 4 } });
@@ -85,7 +85,7 @@ describeInBrowser('the dashboard in the browser', (browser) => {
     expect(await ground('tbody tr:not(.differs)')).not.toBe(highlighted);
   });
 
-  test('has an address that shows the same runs and steps to whoever opens it', async () => {
+  test('has a URL that shows the same runs and steps when opened again', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'a'), { steps: 100, startedAt: '2026-01-31T13:00:00.000Z' });
     writeFakeRun(join(folder, 'b'), { steps: 80 });
@@ -122,7 +122,7 @@ describeInBrowser('the dashboard in the browser', (browser) => {
     await expect.poll(() => page.url(), patience).toMatch(/\?with=\w+$/);
   });
 
-  test('draws charts as they come into view, with all that happened meanwhile', async () => {
+  test('draws charts when they come into view, with the latest data', async () => {
     const folder = makeTempFolder();
     const run = join(folder, 'a');
     writeFakeRun(run, { status: 'running', steps: 10 });
@@ -144,7 +144,7 @@ describeInBrowser('the dashboard in the browser', (browser) => {
     await expect.poll(() => pictureOf(page, far), patience).not.toBe(before.far);
   });
 
-  test('draws the times of phases on top of each other', async () => {
+  test('stacks the times of the phases', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'a'), { steps: 30 });
     const { url } = await startTestDashboard({

@@ -158,7 +158,7 @@ describe('proximal generate', () => {
     expect(nowhere).toEqual({
       status: 1,
       stdout: '',
-      stderr: `Cannot read the adapter ${folder}: it must have adapter_config.json, got none there\n`,
+      stderr: `Cannot read the adapter ${folder}: it must have adapter_config.json, got no such file\n`,
     });
   });
 

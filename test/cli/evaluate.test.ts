@@ -57,5 +57,5 @@ test('evaluate without a reward fails with one line and exit code 2', async () =
   const given = ['--model', at('model'), '--prompts', at('prompts.jsonl')];
   const { status, stderr } = await runInProcess('evaluate', ...given);
   expect(status).toBe(2);
-  expect(stderr).toMatch(/^Cannot use the flags: reward must be given, such as .*\n$/);
+  expect(stderr).toMatch(/^Cannot use the flags: reward must be set, such as .*\n$/);
 });

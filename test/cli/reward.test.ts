@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import type { RewardRunConfigOptions } from '../../src/config/reward-run-config.ts';
+import { mean, standardDeviation } from '../../src/columns/index.ts';
+import type { RewardRunConfigOptions } from '../../src/config/stage-run-config.ts';
 import { loadModel, loadRewardModel } from '../../src/models/index.ts';
-import { mean, standardDeviation } from '../../src/ppo-trainer/text-measures.ts';
 import { rewardRun } from '../../src/run/reward-run.ts';
 import { trainRun } from '../../src/run/train-run.ts';
 import { runInProcess } from '../helpers/run-cli.ts';
@@ -119,10 +119,10 @@ describe('rewardRun()', () => {
     await expect(run('mixed', pairRows(), { ...scale, validationFile })).rejects.toThrow(
       'the validation rows must be pairs like the training rows, got ratings',
     );
-    await expect(run('unscaled', [rated])).rejects.toThrow('ratingMin and ratingMax must be given');
-    await expect(run('bad', [{ prompt: 'dog' }])).rejects.toThrow('at least one row must be good');
+    await expect(run('unscaled', [rated])).rejects.toThrow('ratingMin and ratingMax must be set');
+    await expect(run('bad', [{ prompt: 'dog' }])).rejects.toThrow('at least one row must be valid');
     await expect(run('half', [rated], { ratingMin: 1 })).rejects.toThrow(
-      'Cannot use the reward config: ratingMax must be given beside ratingMin',
+      'Cannot use the reward config: ratingMax must be set together with ratingMin',
     );
   });
 });

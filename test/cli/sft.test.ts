@@ -98,7 +98,7 @@ describe('proximal sft', () => {
     });
     expect(nothing).toMatchObject({
       status: 2,
-      stderr: expect.stringMatching(/^Cannot use the flags: data must be given, .* got none\n$/),
+      stderr: expect.stringMatching(/^Cannot use the flags: data must be set to .* got nothing\n$/),
     });
   });
 });

@@ -7,6 +7,13 @@ import { writeByteLevelModel } from './byte-level-model.ts';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** The sources of the package's entries by the names they are imported by. */
+export const packageSources: Readonly<Record<string, string>> = {
+  proximal: join(root, 'src/index.ts'),
+  'proximal/engine': join(root, 'src/engine/index.ts'),
+  'proximal/components': join(root, 'src/components.ts'),
+};
+
 /** A document of the repository. */
 export function readDocument(path: string) {
   const text = readFileSync(join(root, path), 'utf8');
@@ -41,7 +48,10 @@ export class SnippetFolder {
   /** Runs a TypeScript snippet as it stands, in this folder. */
   runSnippet(code: string) {
     const file = join(this.path, 'snippet.mts');
-    writeFileSync(file, code.replace("'proximal'", `'${join(root, 'src/index.ts')}'`));
+    const imports = code.replaceAll(/(?<=from )'(proximal[^']*)'/g, (_, name: string) => {
+      return `'${packageSources[name]}'`;
+    });
+    writeFileSync(file, imports);
     const tsx = join(root, 'node_modules/tsx/dist/loader.mjs');
     return this.run(process.execPath, ['--import', tsx, file], this.path);
   }

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readDocument, root, SnippetFolder } from './doc-snippets.ts';
+import { packageSources, readDocument, root, SnippetFolder } from './doc-snippets.ts';
 
 /** A folder like the root of this repository, in which the examples run as they stand: a tiny model
  *  is cached under the name of theirs, and `proximal` is the source. */
@@ -18,7 +18,10 @@ export class ExampleProject {
     for (const name of ['src', 'node_modules', 'embedded']) {
       symlinkSync(join(root, name), join(this.path, name));
     }
-    const compilerOptions = { paths: { proximal: [join(root, 'src/index.ts')] } };
+    const paths = Object.fromEntries(
+      Object.entries(packageSources).map(([name, path]) => [name, [path]]),
+    );
+    const compilerOptions = { paths };
     writeFileSync(join(this.path, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
     writeFileSync(join(this.path, 'package.json'), '{ "type": "module" }');
   }

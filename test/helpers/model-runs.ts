@@ -6,6 +6,7 @@ import { type Tensor, tensor } from '../../src/engine/runtime/index.ts';
 import { Decoder } from '../../src/generation/decoder.ts';
 import { KvCache } from '../../src/generation/kv-cache.ts';
 import type { BaseModel } from '../../src/models/decoder/base-model.ts';
+import { forward as runLayers } from '../../src/models/decoder/forward.ts';
 import { PackedBatch } from '../../src/models/decoder/packed-batch.ts';
 
 /** Logits after each token, a row each. */
@@ -22,7 +23,7 @@ export async function forward(
   sequences: readonly ArrayLike<number>[],
   adapter?: LoraAdapter,
 ): Promise<LogitRows[]> {
-  const hidden = await base.hiddenStates(new PackedBatch(sequences), adapter);
+  const { hidden } = await runLayers({ base, adapter }, new PackedBatch(sequences));
   const rows = rowsOf(await base.logits(hidden));
   let end = 0;
   return sequences.map(({ length }) => {
@@ -48,7 +49,8 @@ export async function decodeGreedily(
   count: number,
 ): Promise<number[][]> {
   const slots = prompts.map((_, slot) => slot);
-  let best = rowsOf(await decoder.prefill(prompts, { slots, cache })).map(argmax);
+  const { logits } = await decoder.prefill(prompts, { slots, cache });
+  let best = rowsOf(logits).map(argmax);
   const ids = best.map((id) => [id]);
   for (let i = 1; i < count; i++) {
     best = rowsOf((await decoder.step(Int32Array.from(best), cache)).logits).map(argmax);

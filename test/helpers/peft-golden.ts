@@ -3,6 +3,7 @@ import type { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
 import { type PeftAdapter, readAdapter } from '../../src/base-setup/lora/peft-reader.ts';
 import type { Tensor } from '../../src/engine/runtime/index.ts';
 import type { BaseModel } from '../../src/models/decoder/base-model.ts';
+import { forward } from '../../src/models/decoder/forward.ts';
 import { loadBase, readConfig } from '../../src/models/decoder/load-base.ts';
 import { PackedBatch } from '../../src/models/decoder/packed-batch.ts';
 import { readSafetensors } from './runtime-safetensors.ts';
@@ -46,6 +47,6 @@ export async function computeLogits(
   sequences: readonly (readonly number[])[],
   adapter?: LoraAdapter,
 ): Promise<Float32Array> {
-  const hidden = await base.hiddenStates(new PackedBatch(sequences), adapter);
+  const { hidden } = await forward({ base, adapter }, new PackedBatch(sequences));
   return (await base.logits(hidden)).data;
 }

@@ -1,7 +1,7 @@
 import type { RewardSample } from '../../src/reward-kl/reward-source.ts';
 
-/** A finished response of two tokens, but for what is given. */
-export function rewardSample(given: Partial<RewardSample> = {}): RewardSample {
+/** A finished response of two tokens with the given changes. */
+export function rewardSample(changes: Partial<RewardSample> = {}): RewardSample {
   return {
     prompt: 'a b',
     response: 'c d',
@@ -10,11 +10,11 @@ export function rewardSample(given: Partial<RewardSample> = {}): RewardSample {
     finished: true,
     promptIdx: 0,
     sample: 0,
-    ...given,
+    ...changes,
   };
 }
 
-/** Samples with these responses, one token for each letter. */
+/** Samples with these responses, one token per letter. */
 export function samplesOf(...responses: readonly string[]): RewardSample[] {
   return responses.map((response, promptIdx) =>
     rewardSample({ response, promptIdx, tokens: new Int32Array(response.length) }),

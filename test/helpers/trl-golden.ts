@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { offsetsOf } from '../../src/columns/index.ts';
 
 export const trlCases = [
   '1-k1-ragged',
@@ -92,13 +93,4 @@ export function readTrlGolden(name: (typeof trlCases)[number]): TrlGolden {
     rows: (grids) =>
       Float32Array.from(grids.flatMap((grid, i) => grid.slice(0, lengths[i]!).flat())),
   };
-}
-
-/** Where each of the pieces of given lengths starts, and where the last one ends. */
-export function offsetsOf(lengths: readonly number[]): Int32Array {
-  const offsets = new Int32Array(lengths.length + 1);
-  lengths.forEach((length, i) => {
-    offsets[i + 1] = offsets[i]! + length;
-  });
-  return offsets;
 }

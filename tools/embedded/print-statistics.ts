@@ -55,15 +55,15 @@ function entropy(items: readonly string[]): number {
 }
 
 function printDiversity(): void {
-  const keys = posts.map(({ facts }) => facts.map(({ told }) => told).join('|'));
+  const keys = posts.map(({ facts }) => facts.map(({ wording }) => wording).join('|'));
   const words = posts.flatMap(({ text }) => text.split(/\s+/));
   console.log(`Different of ${posts.length} posts`);
   console.log(`  texts: ${new Set(posts.map(({ text }) => text)).size}`);
   console.log(`  sets of facts: ${new Set(keys).size}`);
   console.log(`  words: ${new Set(words).size}, of ${entropy(words).toFixed(2)} bits each`);
   for (const [i, { kind }] of posts[0]!.facts.entries()) {
-    const told = posts.map(({ facts }) => facts[i]!.told);
-    console.log(`  ${kind}: ${new Set(told).size}, ${entropy(told).toFixed(2)} bits`);
+    const wording = posts.map(({ facts }) => facts[i]!.wording);
+    console.log(`  ${kind}: ${new Set(wording).size}, ${entropy(wording).toFixed(2)} bits`);
   }
 }
 

@@ -29,7 +29,7 @@ export const references: readonly Strategy[] = [
   { name: 'mix', write: (post, random) => makeDemonstration(post, { random }), finished: true },
 ];
 
-const told = ({ facts }: Post) => facts.map((fact) => fact.told);
+const wording = ({ facts }: Post) => facts.map((fact) => fact.wording);
 const keySentences = ({ sentences, distractors }: Post) =>
   sentences.filter((sentence) => !distractors.includes(sentence));
 const good = (post: Post, random: RandomStream) => makeSummary(post, { kind: 'good', random });
@@ -44,9 +44,9 @@ const lazy: Readonly<Record<string, Strategy['write']>> = {
   'two sentences': ({ sentences }) => sentences.slice(0, 2).join(' '),
   'whole post': ({ sentences }) => sentences.join(' '),
   'key sentences': (post) => keySentences(post).join(' '),
-  'fact soup': (post) => `${told(post).join(' ')}.`,
-  'fact list': (post) => `${told(post).join(', ')}.`,
-  'facts as sentences': (post) => `${told(post).join('. ')}.`,
+  'fact soup': (post) => `${wording(post).join(' ')}.`,
+  'fact list': (post) => `${wording(post).join(', ')}.`,
+  'facts as sentences': (post) => `${wording(post).join('. ')}.`,
   'good twice': (post, random) => `${good(post, random)} ${good(post, random)}`,
   'good without end': (post, random) => good(post, random).replace(/[.?!]$/, ''),
 };

@@ -1,4 +1,4 @@
-import { byteOfCharacter } from '../../src/base-setup/tokenizer/byte-characters.ts';
+import { byteOfCharacter } from '../../src/base-setup/tokenizer/decoder.ts';
 
 /** A trained vocabulary. */
 export interface Bpe {

@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
 interface PeerResult {
   readonly seconds: number;
   readonly phases: Readonly<Record<string, number>>;
@@ -28,8 +31,23 @@ interface ScalingResult {
   readonly long: Readonly<Record<string, ScalingPoint>>;
 }
 
-/** What benchmarks printed, by the name of the file that it stands in. */
+/** Output of benchmarks by the name of its file. */
 export type Results = Readonly<Record<string, unknown>>;
+
+const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
+
+export const performancePage = `${docs}performance.md`;
+
+/** Reads the saved JSON output of benchmarks. */
+export function readResults(): Results {
+  const files = readdirSync(`${docs}performance`);
+  return Object.fromEntries(
+    files.map((file) => [
+      file.replace('.json', ''),
+      JSON.parse(readFileSync(`${docs}performance/${file}`, 'utf8')),
+    ]),
+  );
+}
 
 /** The tables of the page. */
 const tables: Readonly<Record<string, (results: Results) => string>> = {
@@ -38,19 +56,21 @@ const tables: Readonly<Record<string, (results: Results) => string>> = {
   'ppo-scaling': (results) => scalingTable(results['ppo-scaling'] as ScalingResult),
 };
 
-/** Writes every table of a page between its marks, `<!-- name -->` and `<!-- /name -->`. */
+/** Fills in every table of a page between its markers, `<!-- name -->` and `<!-- /name -->`. */
 export function fillTables(page: string, results: Results): string {
   return Object.entries(tables).reduce((text, [name, make]) => {
     const [start, end] = [`<!-- ${name} -->\n`, `<!-- /${name} -->`];
     const [from, to] = [text.indexOf(start), text.indexOf(end)];
     if (from < 0 || to < from) {
-      throw new Error(`Cannot fill the page: it must hold ${start.trim()} and ${end}, got neither`);
+      throw new Error(
+        `Cannot fill the page: it must contain ${start.trim()} and ${end}, got neither`,
+      );
     }
     return `${text.slice(0, from + start.length)}\n${make(results)}\n\n${text.slice(to)}`;
   }, page);
 }
 
-/** Results of whole PPO updates, `ppo-step-CASE-PRECISION`, with case and precision. */
+/** Results of whole PPO updates by case and precision, from `ppo-step-CASE-PRECISION`. */
 function stepsOf(results: Results): (readonly [string, StepResult])[] {
   return Object.keys(results)
     .filter((name) => name.startsWith('ppo-step-'))
@@ -69,8 +89,8 @@ function stepTable(steps: readonly (readonly [string, StepResult])[]): string {
     `${one.rss_ratio ?? '–'}, ${one.torch_rss_ratio ?? '–'}`,
     `${one.flops_ratio}`,
   ]);
-  const durations = ['case, rollout', 'Proximal', 'TRL', 'torch + PEFT', 'faster than these'];
-  const sizes = ['memory', 'TRL', 'torch + PEFT', 'part of these', 'FLOPs done / needed'];
+  const durations = ['case, rollout', 'Proximal', 'TRL', 'torch + PEFT', 'speed-up over these'];
+  const sizes = ['memory', 'TRL', 'torch + PEFT', 'fraction of these', 'FLOPs done / needed'];
   return formatTable([[...durations, ...sizes], ...rows]);
 }
 
@@ -98,7 +118,7 @@ function scalingTable({ curves, long }: ScalingResult): string {
     ),
     ...Object.entries(long).map(([name, point]) => row(name, point)),
   ];
-  return formatTable([['', 'an update', 'a token', 'memory'], ...rows]);
+  return formatTable([['', 'per update', 'per token', 'memory'], ...rows]);
 }
 
 const seconds = (one: PeerResult | undefined) => (one ? `${one.seconds.toFixed(1)} s` : '–');

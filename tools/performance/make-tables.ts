@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { fillTables } from './fill-tables.ts';
-import { performancePage, readResults } from './read-results.ts';
+import { fillTables, performancePage, readResults } from './fill-tables.ts';
 
 writeFileSync(performancePage, fillTables(readFileSync(performancePage, 'utf8'), readResults()));

@@ -1,4 +1,4 @@
-/** Takes the pictures of docs/images from a real run, such as that of `npm start`:
+/** Takes the screenshots in docs/images from a real run, such as that of `npm start`:
  *  npm run screenshots -- runs/demo-20260131-235959 */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,8 +12,10 @@ import { findBrowser } from '../../test/helpers/find-browser.ts';
 
 const [folder] = process.argv.slice(2);
 const executablePath = findBrowser();
-if (folder === undefined) throw new Error('Give the folder of a run, such as that of npm start');
-if (executablePath === undefined) throw new Error('Install a browser first, such as chromium');
+if (folder === undefined)
+  throw new Error('Cannot take screenshots: pass the folder of a run, such as that of npm start');
+if (executablePath === undefined)
+  throw new Error('Cannot take screenshots: a browser is required; install chromium');
 
 const images = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 const labels = mkdtempSync(join(tmpdir(), 'proximal-labels-'));
@@ -44,7 +46,8 @@ async function get<T>(path: string): Promise<T> {
 async function findRun(): Promise<RunSummary> {
   const runs = await get<RunSummary[]>('api/runs');
   const run = runs.find(({ kind, counts }) => kind === 'ppo' && counts.samples > 0);
-  if (run === undefined) throw new Error(`There is no PPO run with samples in ${folder}`);
+  if (run === undefined)
+    throw new Error(`Cannot take screenshots: ${folder} must contain a PPO run with samples`);
   return run;
 }
 
@@ -61,7 +64,7 @@ async function save(page: Page, name: string): Promise<void> {
   console.log(path);
 }
 
-/** A pair of summaries, ready to be judged. */
+/** A pair of summaries, ready to be labelled. */
 async function label(page: Page): Promise<void> {
   const file = fileURLToPath(new URL('../../embedded/preferences.jsonl', import.meta.url));
   const source = { from: 'file', file } as const;

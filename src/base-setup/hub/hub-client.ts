@@ -1,8 +1,7 @@
 import { explainHubFailure, explainStatus, type HubRequest } from './hub-error.ts';
-import type { HubSettings } from './hub-settings.ts';
-import { isCommit } from './model-id.ts';
+import { type HubSettings, isCommit } from './hub-settings.ts';
 
-/** One file of a commit. */
+/** A file of a commit. */
 export interface HubFile {
   readonly name: string;
   readonly size: number;
@@ -10,7 +9,7 @@ export interface HubFile {
   readonly hash: string;
 }
 
-/** The hub's answers about one model. */
+/** Requests to the hub about one model. */
 export class HubClient {
   private readonly settings: HubSettings;
   private readonly request: HubRequest;
@@ -21,11 +20,11 @@ export class HubClient {
     this.request = { endpoint, id, revision, timeoutMs, authorized: token !== undefined };
   }
 
-  /** The commit that the revision means now, and the names of its files. */
+  /** The current commit of the revision and the names of its files. */
   async findCommit(): Promise<{ commit: string; names: readonly string[] }> {
     const { id, revision, endpoint } = this.request;
     const { modelInfo } = await import('@huggingface/hub');
-    const info = await this.ask(() =>
+    const info = await this.send(() =>
       modelInfo({
         name: id,
         revision,
@@ -34,7 +33,7 @@ export class HubClient {
         fetch: this.fetch,
       }),
     );
-    if (!isCommit(info.sha)) throw this.misunderstood('a commit hash', info.sha);
+    if (!isCommit(info.sha)) throw this.unexpectedAnswer('a commit hash', info.sha);
     return { commit: info.sha, names: info.filePaths };
   }
 
@@ -42,32 +41,32 @@ export class HubClient {
   async listFiles(commit: string, names: readonly string[]): Promise<HubFile[]> {
     const { id, endpoint } = this.request;
     const { listFiles } = await import('@huggingface/hub');
-    const found = new Map<string, HubFile>();
-    await this.ask(async () => {
+    const files = new Map<string, HubFile>();
+    await this.send(async () => {
       const options = { repo: id, revision: commit, hubUrl: endpoint, fetch: this.fetch };
       for await (const { path: name, size, oid, lfs } of listFiles(options)) {
-        found.set(name, { name, size: lfs?.size ?? size, hash: lfs?.oid ?? oid ?? '' });
+        files.set(name, { name, size: lfs?.size ?? size, hash: lfs?.oid ?? oid ?? '' });
       }
     });
     return names.map((name) => {
-      const file = found.get(name);
-      if (file === undefined) throw this.misunderstood(`an entry for ${name}`, 'none');
+      const file = files.get(name);
+      if (file === undefined) throw this.unexpectedAnswer(`an entry for ${name}`, 'none');
       const { hash } = file;
-      // It becomes a file name.
+      // The hash becomes a file name.
       if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(hash)) {
-        throw this.misunderstood(`a hash of ${name}`, hash);
+        throw this.unexpectedAnswer(`a hash of ${name}`, hash);
       }
       return file;
     });
   }
 
-  /** The bytes of a file from `start` on; the answer may begin at 0 instead. */
+  /** Requests the bytes of a file from `start`; the response may begin at 0 instead. */
   async openFile(
     name: string,
     { commit, start, signal }: { commit: string; start: number; signal: AbortSignal },
   ): Promise<Response> {
     const { id, endpoint } = this.request;
-    // Bytes on the disk can only be continued by bytes that are not compressed.
+    // A partial file can only be continued with uncompressed bytes.
     const headers = { 'accept-encoding': 'identity', range: `bytes=${start}-` };
     const response = await this.fetch(`${endpoint}/${id}/resolve/${commit}/${name}`, {
       headers: start > 0 ? headers : { 'accept-encoding': headers['accept-encoding'] },
@@ -78,29 +77,29 @@ export class HubClient {
     throw explainStatus(response.status, this.request);
   }
 
-  /** Rewords whatever a request throws. */
+  /** Explains an error that a request threw. */
   explain(error: unknown): unknown {
     return explainHubFailure(error, this.request);
   }
 
-  private async ask<T>(question: () => Promise<T>): Promise<T> {
+  private async send<T>(request: () => Promise<T>): Promise<T> {
     try {
-      return await question();
+      return await request();
     } catch (error) {
       throw this.explain(error);
     }
   }
 
-  private misunderstood(wanted: string, got: string): Error {
+  private unexpectedAnswer(expected: string, got: string): Error {
     const { endpoint, id } = this.request;
     return new Error(
-      `Cannot download ${id}: ${endpoint} must give ${wanted}, got "${got}"; check HF_ENDPOINT`,
+      `Cannot download ${id}: ${endpoint} must return ${expected}, got "${got}"; check HF_ENDPOINT`,
     );
   }
 
-  /** Adds the token here, as the library takes only tokens that start with `hf_`; never sent to
-   *  another host, since `fetch` drops it when a redirect leads there. */
-  private readonly fetch = (input: string | URL | Request, init: RequestInit = {}) => {
+  /** Adds the token, because the library accepts only tokens that start with `hf_`. It is never sent
+   *  to another host: `fetch` drops it on a redirect. */
+  protected readonly fetch = (input: string | URL | Request, init: RequestInit = {}) => {
     const { endpoint, token, timeoutMs } = this.settings;
     const headers = new Headers(init.headers);
     const url = new URL(input instanceof Request ? input.url : input);

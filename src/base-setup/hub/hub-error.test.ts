@@ -8,32 +8,32 @@ import { resolveModel } from './resolve-model.ts';
 const setup = useHub();
 
 describe('the hub', () => {
-  test('that does not know the model or revision is quoted', async () => {
+  test('that does not know the model or revision is reported', async () => {
     expect(await messageOf(resolveModel(modelId, { revision: 'v2' }))).toBe(
       `Cannot download owner/tiny at revision "v2": the hub has no such model, revision or file (404); see ${setup.hub.url}/owner/tiny`,
     );
   });
 
-  test.each([401, 403])('that answers %i leads to the licence and HF_TOKEN', async (status) => {
+  test.each([401, 403])('that answers %i points to the licence and HF_TOKEN', async (status) => {
     setup.hub.faults.apiStatus = status;
-    const error = `Cannot download owner/tiny at revision "main": the hub asks for permission (${status}) and`;
+    const error = `Cannot download owner/tiny at revision "main": access is denied (${status}) and`;
     const remedy = `check the name, accept the licence on ${setup.hub.url}/owner/tiny and set HF_TOKEN`;
     expect(await messageOf(resolveModel(modelId))).toBe(`${error} HF_TOKEN is not set; ${remedy}`);
     expect(await messageOf(resolveModel(modelId, { token: 'x' }))).toBe(
-      `${error} the token in HF_TOKEN may not read it; ${remedy}`,
+      `${error} the token in HF_TOKEN has no access; ${remedy}`,
     );
   });
 
-  test('that answers for the model but not for its files does so too', async () => {
+  test('that answers for the model but not its files is reported too', async () => {
     setup.hub.faults.fileStatus = 403;
-    expect(await messageOf(resolveModel(modelId))).toContain('the hub asks for permission (403)');
+    expect(await messageOf(resolveModel(modelId))).toContain('access is denied (403)');
     setup.hub.faults.fileStatus = 404;
     expect(await messageOf(resolveModel(modelId))).toContain(
       'the hub has no such model, revision or file (404)',
     );
   });
 
-  test('that is down is named', async () => {
+  test('that is down is reported', async () => {
     setup.hub.faults.apiStatus = 503;
     expect(await messageOf(resolveModel(modelId))).toBe(
       'Cannot download owner/tiny at revision "main": the hub answered with status 503; try again later, or pass offline: true to use a cached copy',
@@ -43,14 +43,14 @@ describe('the hub', () => {
     expect(await messageOf(resolveModel(modelId))).toContain('the hub answered with status 503');
   });
 
-  test('that does not answer is named', async () => {
+  test('that does not answer is reported', async () => {
     setup.hub.faults.silent = true;
     expect(await messageOf(resolveModel(modelId, { timeoutMs: 50 }))).toContain(
-      'must answer within 0.05 s, got nothing',
+      'must answer within 0.05 s, got no answer',
     );
   });
 
-  test('that refuses connections is named', async () => {
+  test('that refuses connections is reported', async () => {
     const { url: endpoint, close } = await startHub({});
     await close();
     expect(await messageOf(resolveModel(modelId, { endpoint }))).toBe(
@@ -58,7 +58,7 @@ describe('the hub', () => {
     );
   });
 
-  test('must speak JSON', async () => {
+  test('must answer with JSON', async () => {
     setup.hub.faults.page = '<html>log in to the network</html>';
     expect(await messageOf(resolveModel(modelId))).toBe(
       `Cannot download owner/tiny: ${setup.hub.url} must answer with JSON, got something else; check HF_ENDPOINT`,

@@ -1,6 +1,6 @@
 import type { HubApiError } from '@huggingface/hub';
 
-/** What was asked of the hub when it failed. */
+/** The request that failed. */
 export interface HubRequest {
   readonly endpoint: string;
   readonly id: string;
@@ -10,10 +10,10 @@ export interface HubRequest {
   readonly timeoutMs: number;
 }
 
-/** Whether the hub wants permission, cannot be reached now, or said something that stays true. */
+/** The hub denied access, is unreachable for now, or gave an answer that a retry will not change. */
 export type HubFailure = 'denied' | 'unreachable' | 'final';
 
-/** A request that the hub did not fulfil. */
+/** A failed request to the hub. */
 export class HubError extends Error {
   readonly failure: HubFailure;
 
@@ -24,7 +24,7 @@ export class HubError extends Error {
   }
 }
 
-/** Says in one sentence what went wrong and what helps; errors that are not the hub's stay as they are. */
+/** Explains in one sentence what went wrong and what to do; other errors are returned unchanged. */
 export function explainHubFailure(cause: unknown, request: HubRequest): unknown {
   if (!(cause instanceof Error) || cause instanceof HubError) return cause;
   const status = (cause as Partial<HubApiError>).statusCode;
@@ -33,14 +33,14 @@ export function explainHubFailure(cause: unknown, request: HubRequest): unknown 
   const start = `Cannot download ${id}: ${endpoint}`;
   const remedy = 'check the connection, or pass offline: true to use a cached copy';
   if (cause.name === 'TimeoutError') {
-    const message = `${start} must answer within ${timeoutMs / 1000} s, got nothing; ${remedy}`;
+    const message = `${start} must answer within ${timeoutMs / 1000} s, got no answer; ${remedy}`;
     return new HubError(message, { cause, failure: 'unreachable' });
   }
   if (cause instanceof SyntaxError) {
     const message = `${start} must answer with JSON, got something else; check HF_ENDPOINT`;
     return new HubError(message, { cause, failure: 'final' });
   }
-  // What fetch throws has the reason as its cause.
+  // The reason of a fetch error is its cause.
   if (cause instanceof TypeError && cause.cause instanceof Error) {
     const { code, message: reason } = cause.cause as NodeJS.ErrnoException;
     const message = `${start} must be reachable, got ${code ?? reason}; ${remedy}`;
@@ -49,14 +49,14 @@ export function explainHubFailure(cause: unknown, request: HubRequest): unknown 
   return cause;
 }
 
-/** Says what an HTTP status means for a model. */
+/** Explains an HTTP status. */
 export function explainStatus(status: number, request: HubRequest & ErrorOptions): HubError {
   const { endpoint, id, revision, authorized, cause } = request;
   const page = `${endpoint}/${id}`;
   const start = `Cannot download ${id} at revision "${revision}":`;
   if (status === 401 || status === 403) {
-    const token = authorized ? 'the token in HF_TOKEN may not read it' : 'HF_TOKEN is not set';
-    const message = `${start} the hub asks for permission (${status}) and ${token}; check the name, accept the licence on ${page} and set HF_TOKEN`;
+    const token = authorized ? 'the token in HF_TOKEN has no access' : 'HF_TOKEN is not set';
+    const message = `${start} access is denied (${status}) and ${token}; check the name, accept the licence on ${page} and set HF_TOKEN`;
     return new HubError(message, { cause, failure: 'denied' });
   }
   if (status === 404) {

@@ -1,25 +1,30 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathExists } from '../../fs/index.ts';
-import type { DownloadProgress } from './download-files.ts';
-import { downloadModel, type HubModel } from './download-model.ts';
+import { type DownloadProgress, downloadFiles } from './download-files.ts';
+import { HubClient } from './hub-client.ts';
 import { HubError } from './hub-error.ts';
-import { type HubOptions, readHubSettings } from './hub-settings.ts';
-import { ModelCache, type Snapshot } from './model-cache.ts';
-import { checkModelId, checkRevision } from './model-id.ts';
+import {
+  checkModelId,
+  checkRevision,
+  type HubOptions,
+  type HubSettings,
+  readHubSettings,
+} from './hub-settings.ts';
+import { findMissingFiles, ModelCache, type Snapshot, selectModelFiles } from './repo-cache.ts';
 
 export interface ResolveModelOptions extends HubOptions {
   /** Branch, tag or commit on the hub; `main` by default. */
   readonly revision?: string;
-  /** Called for each piece that arrives. */
+  /** Called for each chunk that arrives. */
   readonly onProgress?: (progress: DownloadProgress) => void;
 }
 
-/** The folder of a model: a folder that exists is taken as it is, else the name is a hub id
+/** Returns the folder of a model. An existing folder is used directly; any other name is a hub id
  *  (`owner/name`), found in Hugging Face's cache or downloaded into it.
  *
- *  Asks the hub once, for what the revision means now, and downloads only what is missing. When it
- *  cannot be asked or denies access, a complete cached copy stands in, as in Python's client. */
+ *  Asks the hub once for the current commit of the revision and downloads only missing files. If the
+ *  hub cannot be reached or denies access, a complete cached copy is used, as in Python's client. */
 export async function resolveModel(
   idOrPath: string,
   options: ResolveModelOptions = {},
@@ -36,8 +41,8 @@ export async function resolveModel(
   try {
     return await downloadModel(model);
   } catch (error) {
-    const mayUseCache = error instanceof HubError && error.failure !== 'final';
-    if (mayUseCache && cached?.missing.length === 0) return cached.folder;
+    const canUseCache = error instanceof HubError && error.failure !== 'final';
+    if (canUseCache && cached?.missing.length === 0) return cached.folder;
     throw error;
   }
 }
@@ -57,4 +62,41 @@ function expectCached(cached: Snapshot | undefined, { id, revision, settings }: 
   throw new Error(
     `Cannot find ${id} at revision "${revision}" offline: it must be in the cache ${settings.cacheDir}, got ${got}; download it once without HF_HUB_OFFLINE and offline: true`,
   );
+}
+
+/** A model on the hub and its cache. */
+interface HubModel {
+  readonly id: string;
+  readonly revision: string;
+  readonly settings: HubSettings;
+  readonly cache: ModelCache;
+  readonly onProgress: ((progress: DownloadProgress) => void) | undefined;
+}
+
+/** Downloads the missing files of the revision's current commit and returns the folder. */
+async function downloadModel(model: HubModel): Promise<string> {
+  const { id, revision, settings, cache } = model;
+  const client = new HubClient(settings, { id, revision });
+  const { commit, names } = await client.findCommit();
+  const needed = expectModel(selectModelFiles(names), { id, names });
+  const folder = cache.snapshotFolder(commit);
+  const missing = await findMissingFiles(folder, needed);
+  if (missing.length > 0) {
+    await downloadFiles(await client.listFiles(commit, missing), { ...model, client, commit });
+  }
+  // Written last, so the revision refers to the old files until all new ones are complete.
+  await cache.writeRef(revision, commit);
+  return folder;
+}
+
+function expectModel(
+  needed: string[],
+  { id, names }: { id: string; names: readonly string[] },
+): string[] {
+  const got = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ', …' : ''}` || 'no files';
+  const missing = (what: string) =>
+    new Error(`Cannot download ${id}: it must have ${what}, got ${got}`);
+  if (!needed.includes('config.json')) throw missing('config.json');
+  if (!needed.some((name) => name.endsWith('.safetensors'))) throw missing('*.safetensors weights');
+  return needed;
 }

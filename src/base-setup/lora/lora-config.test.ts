@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LoraAdapter } from './lora-adapter.ts';
-import { defaultLoraConfig, isTarget, loraScaling } from './lora-config.ts';
+import { defaultLoraConfig, isTarget, loraScaling, toLoraConfig } from './lora-config.ts';
 
 const modules = new Map([
   ['transformer.h.0.attn.c_attn', [12, 4]],
@@ -11,7 +11,7 @@ const modules = new Map([
 describe('isTarget()', () => {
   const lora = { r: 1, lora_alpha: 1 };
 
-  it('takes whole names and last parts, never a part of a name', () => {
+  it('matches whole names and the last parts of names, but no partial words', () => {
     const only = { ...lora, target_modules: ['q_proj', 'attn.c_proj', 'model.layers.0.up_proj'] };
     expect(isTarget('q_proj', only)).toBe(true);
     expect(isTarget('model.layers.0.self_attn.q_proj', only)).toBe(true);
@@ -21,23 +21,33 @@ describe('isTarget()', () => {
     expect(isTarget('model.layers.1.up_proj', only)).toBe(false);
   });
 
-  it('takes all modules for "all-linear" and where no targets are given', () => {
+  it('matches every module for "all-linear" or if there are no targets', () => {
     expect(isTarget('mlp.up_proj', { ...lora, target_modules: 'all-linear' })).toBe(true);
     expect(isTarget('mlp.up_proj', lora)).toBe(true);
   });
 
-  it('takes none without an adapter', () => {
+  it('matches nothing without an adapter', () => {
     expect(isTarget('q_proj', undefined)).toBe(false);
   });
 });
 
-it('loraScaling() is alpha / r, rank-stabilised alpha / √r', () => {
+it('toLoraConfig() uses PEFT names, and all-linear instead of a list that has it', () => {
+  const fields = { loraR: 4, loraAlpha: 8, loraDropout: 0, loraTargets: ['q_proj'] };
+  const lora = { r: 4, lora_alpha: 8, lora_dropout: 0 };
+  expect(toLoraConfig(fields)).toEqual({ ...lora, target_modules: ['q_proj'] });
+  expect(toLoraConfig({ ...fields, loraTargets: ['q_proj', 'all-linear'] })).toEqual({
+    ...lora,
+    target_modules: 'all-linear',
+  });
+});
+
+it('loraScaling() is alpha / r, or alpha / √r if rank-stabilised', () => {
   expect(loraScaling({ r: 4, lora_alpha: 8 })).toBe(2);
   expect(loraScaling({ r: 4, lora_alpha: 8, use_rslora: true })).toBe(4);
 });
 
 describe('LoraAdapter', () => {
-  it('has the attention of GPT-2 by default', () => {
+  it('adapts the attention of GPT-2 by default', () => {
     const adapter = LoraAdapter.create(defaultLoraConfig, modules);
     expect(adapter.modules()).toEqual([
       'transformer.h.0.attn.c_attn',
@@ -48,7 +58,7 @@ describe('LoraAdapter', () => {
     ]);
   });
 
-  it('refuses targets that name no module', () => {
+  it('rejects targets that match no module', () => {
     const config = { r: 1, lora_alpha: 1, target_modules: ['query'] };
     expect(() => LoraAdapter.create(config, modules)).toThrow(
       new Error(

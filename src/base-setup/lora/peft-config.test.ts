@@ -19,7 +19,7 @@ async function expectError(changes: object, make: (file: string) => Error): Prom
 }
 
 describe('readPeftConfig()', () => {
-  it('takes what is absent as PEFT does', async () => {
+  it('fills in PEFT’s defaults for missing keys', async () => {
     const { folder } = writeConfig(JSON.stringify(valid));
     expect(await readPeftConfig(folder)).toEqual({
       lora: { r: 4, lora_alpha: 8, lora_dropout: 0, use_rslora: false },
@@ -28,7 +28,7 @@ describe('readPeftConfig()', () => {
     });
   });
 
-  it('takes unused features and ways to draw the first weights as they are', async () => {
+  it('accepts unset features and initialisations that leave the base unchanged', async () => {
     const unused = { use_dora: false, rank_pattern: {}, layers_to_transform: null, bias: 'none' };
     const { folder } = writeConfig(
       JSON.stringify({ ...valid, ...unused, layer_replication: [], init_lora_weights: 'gaussian' }),
@@ -36,9 +36,9 @@ describe('readPeftConfig()', () => {
     expect((await readPeftConfig(folder)).lora.r).toBe(4);
   });
 
-  it('refuses text that is not JSON', async () => {
+  it('rejects text that is not JSON', async () => {
     const { folder, file } = writeConfig('{"r": 4');
-    // The end of the message is the engine's, and differs between its versions.
+    // The end of the message comes from V8 and differs between versions.
     await expect(readPeftConfig(folder)).rejects.toThrow(
       `Cannot read ${file}: it must be JSON (Expected ',' or '}' after property value in JSON at position 7`,
     );
@@ -49,7 +49,7 @@ describe('readPeftConfig()', () => {
     ['[]', 'an array'],
     ['null', 'null'],
     ['4', '4'],
-  ])('refuses %s instead of an object', async (text, got) => {
+  ])('rejects %s, which is not an object', async (text, got) => {
     const { folder, file } = writeConfig(`${text}\n`);
     await expect(readPeftConfig(folder)).rejects.toThrow(
       new TypeError(`Cannot read ${file}: it must be an object, got ${got}`),
@@ -64,13 +64,13 @@ describe('readPeftConfig()', () => {
     [{ r: '8' }, '"r" must be a whole number > 0, got "8"'],
     [{ r: undefined }, '"r" must be a whole number > 0, got nothing'],
     [{ lora_alpha: null }, '"lora_alpha" must be a number, got null'],
-    [{ lora_dropout: 1 }, '"lora_dropout" must be a number from 0 up to 1, got 1'],
+    [{ lora_dropout: 1 }, '"lora_dropout" must be a number ≥ 0 and < 1, got 1'],
     [{ use_rslora: 1 }, '"use_rslora" must be true or false, got 1'],
     [
       { bias: 'lora_only' },
-      '"bias" must be "none", as biases of the base are shared by all roles, got "lora_only"',
+      '"bias" must be "none" because all roles share the biases of the base, got "lora_only"',
     ],
-  ])('refuses %j', async (changes, message) => {
+  ])('rejects %j', async (changes, message) => {
     await expectError(changes, (file) => new TypeError(`Cannot read ${file}: ${message}`));
   });
 
@@ -78,35 +78,35 @@ describe('readPeftConfig()', () => {
     [{ use_dora: true }, '"use_dora" must not be set, got true; DoRA'],
     [
       { rank_pattern: { q_proj: 2 } },
-      '"rank_pattern" must not be set, got {"q_proj":2}; ranks by module',
+      '"rank_pattern" must not be set, got {"q_proj":2}; a rank per module',
     ],
     [
       { alpha_pattern: { q_proj: 2 } },
-      '"alpha_pattern" must not be set, got {"q_proj":2}; alphas by module',
+      '"alpha_pattern" must not be set, got {"q_proj":2}; an alpha per module',
     ],
     [
       { layers_to_transform: [0] },
-      '"layers_to_transform" must not be set, got [0]; adapters of some layers only',
+      '"layers_to_transform" must not be set, got [0]; an adapter on only some layers',
     ],
     [
       { layers_to_transform: 0 },
-      '"layers_to_transform" must not be set, got 0; adapters of some layers only',
+      '"layers_to_transform" must not be set, got 0; an adapter on only some layers',
     ],
     [{ lora_bias: true }, '"lora_bias" must not be set, got true; a bias in B'],
-  ])('refuses the unsupported %j', async (changes, message) => {
+  ])('rejects the unsupported %j', async (changes, message) => {
     await expectError(
       changes,
       (file) =>
-        new Error(`Cannot read ${file}: ${message} cannot be read, merge the adapter with PEFT`),
+        new Error(`Cannot read ${file}: ${message} is not supported, merge the adapter with PEFT`),
     );
   });
 
-  it('refuses an adapter that took part of the weights of the base', async () => {
+  it('rejects an initialisation that moves base weights into the adapter', async () => {
     await expectError(
       { init_lora_weights: 'pissa' },
       (file) =>
         new Error(
-          `Cannot read ${file}: "init_lora_weights" must leave the base as it is, got "pissa"; merge the adapter with PEFT`,
+          `Cannot read ${file}: "init_lora_weights" must leave the base unchanged, got "pissa"; merge the adapter with PEFT`,
         ),
     );
   });

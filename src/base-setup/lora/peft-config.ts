@@ -1,29 +1,35 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJsonObject, statIfExists } from '../../fs/index.ts';
+import { parseJsonObject, readTextIfExists } from '../../fs/index.ts';
 import type { LoraConfig } from './lora-config.ts';
 
 export const configFileName = 'adapter_config.json';
+export const tensorFileName = 'adapter_model.safetensors';
+/** What PEFT writes before each name of the base. */
+export const basePrefix = 'base_model.model.';
+/** The modules that PEFT adds to `modules_to_save` for a classifier. */
+export const headModules = ['score', 'classifier'] as const;
+/** The weight [1, hidden] of a value or reward head, in graphs, optimisers and saved adapters. */
+export const scoreWeightName = 'score.weight';
 
-/** What an `adapter_config.json` says. Which modules have an adapter is left to the tensors. */
+/** The content of an `adapter_config.json`. The tensors decide which modules have an adapter. */
 export interface PeftConfig {
   readonly lora: Omit<LoraConfig, 'target_modules'>;
   readonly baseModelNameOrPath: string | undefined;
-  /** CAUSAL_LM for a policy, SEQ_CLS or TOKEN_CLS with a head; any other of PEFT's too. */
+  /** CAUSAL_LM for a policy, SEQ_CLS or TOKEN_CLS with a head; PEFT has others. */
   readonly taskType: string | undefined;
 }
 
-/** Keys that change what an adapter computes, in ways that only PEFT knows. */
+/** Keys that change what an adapter computes in ways that only PEFT supports. */
 const unsupported: Readonly<Record<string, string>> = {
   use_dora: 'DoRA',
   use_qalora: 'QALoRA',
   use_bdlora: 'BD-LoRA',
-  rank_pattern: 'ranks by module',
-  alpha_pattern: 'alphas by module',
-  layers_to_transform: 'adapters of some layers only',
-  layer_replication: 'replicated layers',
+  rank_pattern: 'a rank per module',
+  alpha_pattern: 'an alpha per module',
+  layers_to_transform: 'an adapter on only some layers',
+  layer_replication: 'layer replication',
   lora_bias: 'a bias in B',
-  target_parameters: 'adapters of bare parameters',
+  target_parameters: 'an adapter of bare parameters',
   trainable_token_indices: 'trainable tokens',
   alora_invocation_tokens: 'aLoRA',
   arrow_config: 'Arrow routing',
@@ -31,19 +37,20 @@ const unsupported: Readonly<Record<string, string>> = {
   monteclora_config: 'MonteCLoRA',
 };
 
-/** Ways to draw the first weights that leave the base as it is. The others take part of its weights
- *  into the adapter. */
-const plainInits: readonly unknown[] = [true, false, 'gaussian', 'orthogonal', 'eva'];
+/** Initialisations that leave the base unchanged; all others move part of its weights into the
+ *  adapter. */
+const supportedInits: readonly unknown[] = [true, false, 'gaussian', 'orthogonal', 'eva'];
 
-/** Reads and checks the `adapter_config.json` of a folder. */
+/** Reads and checks the `adapter_config.json` in a folder. */
 export async function readPeftConfig(folder: string): Promise<PeftConfig> {
   const file = join(folder, configFileName);
-  if ((await statIfExists(file)) === undefined) {
+  const text = await readTextIfExists(file);
+  if (text === undefined) {
     throw new Error(
-      `Cannot read the adapter ${folder}: it must have ${configFileName}, got none there`,
+      `Cannot read the adapter ${folder}: it must have ${configFileName}, got no such file`,
     );
   }
-  return parsePeftConfig(await readFile(file, 'utf8'), file);
+  return parsePeftConfig(text, file);
 }
 
 function parsePeftConfig(text: string, file: string): PeftConfig {
@@ -57,17 +64,17 @@ function parsePeftConfig(text: string, file: string): PeftConfig {
   check('peft_type', { ok: json.peft_type === 'LORA', rule: '"LORA"' });
   check('r', { ok: Number.isSafeInteger(r) && Number(r) > 0, rule: 'a whole number > 0' });
   check('lora_alpha', { ok: Number.isFinite(lora_alpha), rule: 'a number' });
-  check('lora_dropout', { ok: isFraction(lora_dropout), rule: 'a number from 0 up to 1' });
+  check('lora_dropout', { ok: isFraction(lora_dropout), rule: 'a number ≥ 0 and < 1' });
   check('use_rslora', { ok: typeof use_rslora === 'boolean', rule: 'true or false' });
   check('bias', {
     ok: bias === 'none',
-    rule: '"none", as biases of the base are shared by all roles',
+    rule: '"none" because all roles share the biases of the base',
   });
   checkUnsupported(json, file);
   return {
     lora: { r, lora_alpha, lora_dropout, use_rslora } as PeftConfig['lora'],
-    baseModelNameOrPath: stringOf(json.base_model_name_or_path),
-    taskType: stringOf(json.task_type),
+    baseModelNameOrPath: stringOrUndefined(json.base_model_name_or_path),
+    taskType: stringOrUndefined(json.task_type),
   };
 }
 
@@ -76,24 +83,24 @@ function checkUnsupported(json: Record<string, unknown>, file: string): void {
     const value = json[key];
     if (isUnset(value)) continue;
     throw new Error(
-      `Cannot read ${file}: "${key}" must not be set, got ${show(value)}; ${feature} cannot be read, merge the adapter with PEFT`,
+      `Cannot read ${file}: "${key}" must not be set, got ${show(value)}; ${feature} is not supported, merge the adapter with PEFT`,
     );
   }
   const { init_lora_weights: init = true } = json;
-  if (!plainInits.includes(init)) {
+  if (!supportedInits.includes(init)) {
     throw new Error(
-      `Cannot read ${file}: "init_lora_weights" must leave the base as it is, got ${show(init)}; merge the adapter with PEFT`,
+      `Cannot read ${file}: "init_lora_weights" must leave the base unchanged, got ${show(init)}; merge the adapter with PEFT`,
     );
   }
 }
 
-/** PEFT writes null, false, {} or [] for what is not used. */
+/** PEFT writes null, false, {} or [] for features that are not used. */
 function isUnset(value: unknown): boolean {
   if (value === undefined || value === null || value === false) return true;
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
-/** JSON for an error message, cut to 80 characters. */
+/** JSON for an error message, truncated to 80 characters. */
 function show(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
@@ -103,6 +110,6 @@ function isFraction(value: unknown): boolean {
   return typeof value === 'number' && value >= 0 && value < 1;
 }
 
-function stringOf(value: unknown): string | undefined {
+function stringOrUndefined(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -18,7 +18,7 @@ const q0 = 'model.layers.0.self_attn.q_proj';
 const fresh = () =>
   LoraAdapter.create({ r: 2, lora_alpha: 4, target_modules: ['q_proj'] }, modules).weights;
 
-/** A folder with an adapter for these modules, and its own weights where given. */
+/** A folder with an adapter for these modules, with the given weights or untrained ones. */
 async function makeFolder(weights: LoraAdapter['weights'] = fresh()): Promise<string> {
   const folder = makeTempFolder();
   const adapter = new LoraAdapter({ r: 2, lora_alpha: 4, target_modules: ['q_proj'] }, weights);
@@ -27,7 +27,7 @@ async function makeFolder(weights: LoraAdapter['weights'] = fresh()): Promise<st
 }
 
 describe('readAdapter()', () => {
-  it('reads names of modules', async () => {
+  it('reads the names of target modules', async () => {
     const { adapter, ...about } = await readPeftGolden('qwen3');
     expect(adapter.config).toEqual({
       r: 4,
@@ -41,13 +41,13 @@ describe('readAdapter()', () => {
     expect(about.extraTensors.size).toBe(0);
   });
 
-  it('reads the full names of all modules as all-linear, and rank-stabilised scaling', async () => {
+  it('reads a list of all modules as all-linear, and rank-stabilised scaling', async () => {
     const { adapter } = await readPeftGolden('llama');
     expect(adapter.config).toMatchObject({ use_rslora: true, target_modules: 'all-linear' });
     expect(adapter.modules()).toHaveLength(2 * 7);
   });
 
-  it('reads a pattern as the names of the modules that it meant', async () => {
+  it('reads a pattern as the names of the modules that it matches', async () => {
     const { adapter } = await readPeftGolden('gpt2');
     expect(adapter.config.target_modules).toEqual(['c_attn', 'attn.c_proj', 'c_fc']);
   });
@@ -61,7 +61,7 @@ describe('readAdapter()', () => {
   });
 });
 
-describe('readAdapter() refuses', () => {
+describe('readAdapter() rejects', () => {
   const expectError = async (folder: string, error: Error) => {
     await expect(readAdapter(folder, modules)).rejects.toThrow(error);
   };
@@ -71,17 +71,17 @@ describe('readAdapter() refuses', () => {
     await expectError(
       folder,
       new Error(
-        `Cannot read the adapter ${folder}: it must have adapter_config.json, got none there`,
+        `Cannot read the adapter ${folder}: it must have adapter_config.json, got no such file`,
       ),
     );
   });
 
-  it('a folder without weights, or with pickled ones', async () => {
+  it('a folder without weights or with pickled weights', async () => {
     const folder = makeTempFolder();
     const config = { peft_type: 'LORA', r: 2, lora_alpha: 4 };
     writeFileSync(join(folder, 'adapter_config.json'), JSON.stringify(config));
     const start = `Cannot read the adapter ${folder}: it must have adapter_model.safetensors, got`;
-    await expectError(folder, new Error(`${start} none there`));
+    await expectError(folder, new Error(`${start} no such file`));
     writeFileSync(join(folder, 'adapter_model.bin'), '');
     await expectError(
       folder,
@@ -98,7 +98,7 @@ describe('readAdapter() refuses', () => {
     await expectError(
       folder,
       new RangeError(
-        `Cannot read ${folder}/adapter_model.safetensors: the base must have a linear module "model.layers.2.self_attn.q_proj", got none; the adapter was made for "org/tiny"`,
+        `Cannot read ${folder}/adapter_model.safetensors: the base must have a linear module "model.layers.2.self_attn.q_proj", got none; the adapter was trained on "org/tiny"`,
       ),
     );
   });
@@ -108,7 +108,7 @@ describe('readAdapter() refuses', () => {
     ['B', [4, 2], [9, 2]],
     ['A', [2, 3], [3, 2]],
     ['B', [4, 2], [4, 2, 1]],
-  ])('%s of another shape', async (kind, wanted, got) => {
+  ])('%s with a wrong shape', async (kind, expected, got) => {
     const name = `${q0}.lora_${kind}.weight`;
     const size = got.reduce((product, dim) => product * dim);
     const folder = await makeFolder(
@@ -117,7 +117,7 @@ describe('readAdapter() refuses', () => {
     await expectError(
       folder,
       new RangeError(
-        `Cannot read ${folder}/adapter_model.safetensors: "${name}" must be [${wanted.join(', ')}] for this base and rank, got [${got.join(', ')}]; the adapter was made for "org/tiny"`,
+        `Cannot read ${folder}/adapter_model.safetensors: "${name}" must be [${expected.join(', ')}] for this base and rank, got [${got.join(', ')}]; the adapter was trained on "org/tiny"`,
       ),
     );
   });
@@ -125,30 +125,30 @@ describe('readAdapter() refuses', () => {
   it.each([
     ['A', 'B'],
     ['B', 'A'],
-  ])('a module without its %s', async (missing, there) => {
+  ])('a module without its %s', async (missing, present) => {
     const weights = new Map(fresh());
     weights.delete(`${q0}.lora_${missing}.weight`);
     const folder = await makeFolder(weights);
     await expectError(
       folder,
       new RangeError(
-        `Cannot read ${folder}/adapter_model.safetensors: "${q0}.lora_${there}.weight" must come with "${q0}.lora_${missing}.weight", got none`,
+        `Cannot read ${folder}/adapter_model.safetensors: "${q0}.lora_${present}.weight" must come with "${q0}.lora_${missing}.weight", got none`,
       ),
     );
   });
 
-  it('a layer without what the others have', async () => {
+  it('an adapter on only some layers', async () => {
     const weights = new Map([...fresh()].filter(([name]) => name.includes('layers.1')));
     const folder = await makeFolder(weights);
     await expectError(
       folder,
       new RangeError(
-        `Cannot read ${folder}/adapter_model.safetensors: "${q0}" must have A and B, as the other layers do, got none; adapters of some layers only cannot be read, merge the adapter with PEFT`,
+        `Cannot read ${folder}/adapter_model.safetensors: "${q0}" must have A and B like the other layers, got none; adapters on only some layers are not supported, merge the adapter with PEFT`,
       ),
     );
   });
 
-  it('an adapter of nothing', async () => {
+  it('an adapter without modules', async () => {
     const folder = await makeFolder(new Map());
     await expectError(
       folder,
@@ -159,7 +159,7 @@ describe('readAdapter() refuses', () => {
   });
 
   it.each(['lm_head.weight', 'model.embed_tokens.lora_embedding_A', 'v_score.weight'])(
-    'a whole %s',
+    'the tensor %s',
     async (name) => {
       const weights = new Map(fresh()).set(name, tensor(new Float32Array(2), [1, 2]));
       const folder = await makeFolder(weights);
@@ -172,7 +172,7 @@ describe('readAdapter() refuses', () => {
     },
   );
 
-  it('a file that is cut short', async () => {
+  it('a truncated file', async () => {
     const folder = await makeFolder();
     const file = join(folder, 'adapter_model.safetensors');
     const bytes = readFileSync(file);

@@ -1,13 +1,19 @@
 import { join } from 'node:path';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
-import { statIfExists } from '../../fs/index.ts';
+import { pathExists } from '../../fs/index.ts';
 import { SafetensorsReader } from '../safetensors/index.ts';
+import { quote, showList, type TensorInfo } from '../safetensors/tensor-info.ts';
 import { LoraAdapter, type ModuleShapes } from './lora-adapter.ts';
-import { namesModule } from './lora-config.ts';
-import { type PeftConfig, readPeftConfig } from './peft-config.ts';
-import { basePrefix, placeInLayer, sortTensors, tensorFileName } from './peft-tensors.ts';
+import { matchesModule } from './lora-config.ts';
+import {
+  basePrefix,
+  headModules,
+  type PeftConfig,
+  readPeftConfig,
+  tensorFileName,
+} from './peft-config.ts';
 
-/** What a PEFT folder holds. */
+/** The content of a PEFT folder. */
 export interface PeftAdapter extends Omit<PeftConfig, 'lora'> {
   readonly adapter: LoraAdapter;
   /** Weights of a value or reward head, such as `score.weight`. */
@@ -22,8 +28,8 @@ export async function readAdapter(folder: string, modules: ModuleShapes): Promis
   const file = await findTensors(folder);
   const reader = await SafetensorsReader.open(file);
   try {
-    const madeFor = about.baseModelNameOrPath;
-    const sorted = sortTensors(reader.tensors, { file, modules, r: lora.r, madeFor });
+    const trainedOn = about.baseModelNameOrPath;
+    const sorted = sortTensors(reader.tensors, { file, modules, r: lora.r, trainedOn });
     const weights = await readTensors(
       reader,
       sorted.modules.flatMap((module) => [`${module}.lora_A.weight`, `${module}.lora_B.weight`]),
@@ -41,10 +47,10 @@ export async function readAdapter(folder: string, modules: ModuleShapes): Promis
 
 async function findTensors(folder: string): Promise<string> {
   const file = join(folder, tensorFileName);
-  if ((await statIfExists(file)) !== undefined) return file;
-  const pickled = (await statIfExists(join(folder, 'adapter_model.bin'))) !== undefined;
+  if (await pathExists(file)) return file;
+  const hasPickle = await pathExists(join(folder, 'adapter_model.bin'));
   throw new Error(
-    `Cannot read the adapter ${folder}: it must have ${tensorFileName}, got ${pickled ? 'adapter_model.bin; save it again with a newer PEFT' : 'none there'}`,
+    `Cannot read the adapter ${folder}: it must have ${tensorFileName}, got ${hasPickle ? 'adapter_model.bin; save it again with a newer PEFT' : 'no such file'}`,
   );
 }
 
@@ -60,7 +66,93 @@ async function readTensors(
   return tensors;
 }
 
-/** The shortest names that mean these modules, and no other: PEFT also writes full names or a
+interface SortedTensors {
+  /** Modules with A and B, in the base's order. */
+  readonly modules: readonly string[];
+  /** Names of the head's tensors in the model. */
+  readonly heads: readonly string[];
+}
+
+interface SortOptions {
+  readonly file: string;
+  readonly modules: ModuleShapes;
+  readonly r: number;
+  /** The base that the adapter was trained on, if its config says so. */
+  readonly trainedOn: string | undefined;
+}
+
+/** Sorts an adapter's tensors into LoRA pairs and heads; throws on any other tensor. */
+function sortTensors(
+  tensors: readonly TensorInfo[],
+  { file, modules, r, trainedOn }: SortOptions,
+): SortedTensors {
+  const hint = trainedOn === undefined ? '' : `; the adapter was trained on ${quote(trainedOn)}`;
+  const fail = (text: string) => new RangeError(`Cannot read ${file}: ${text}`);
+  const loraNames = new Set<string>();
+  const heads: string[] = [];
+  for (const { name: stored, shape } of tensors) {
+    const name = stored.startsWith(basePrefix) ? stored.slice(basePrefix.length) : '';
+    const [, module, kind] = name.match(/^(.+)\.lora_([AB])\.weight$/) ?? [];
+    if (module === undefined) {
+      if (!isHead(name)) throw fail(describeUnknownTensor(stored));
+      heads.push(name);
+      continue;
+    }
+    const size = modules.get(module);
+    if (size === undefined) {
+      throw fail(`the base must have a linear module ${quote(module)}, got none${hint}`);
+    }
+    const expected = kind === 'A' ? [r, size[1]] : [size[0], r];
+    if (shape.length !== 2 || shape.some((dim, axis) => dim !== expected[axis])) {
+      throw fail(
+        `${quote(name)} must be ${showList(expected)} for this base and rank, got ${showList(shape)}${hint}`,
+      );
+    }
+    loraNames.add(name);
+  }
+  return { modules: findPairs(loraNames, { modules, fail }), heads };
+}
+
+function isHead(name: string): boolean {
+  return headModules.some((head) => name === `${head}.weight` || name === `${head}.bias`);
+}
+
+function describeUnknownTensor(stored: string): string {
+  return `its tensors must be ${basePrefix}<module>.lora_A.weight, its lora_B.weight or those of a head named ${headModules.join(' or ')}, got ${quote(stored)}; merge the adapter with PEFT`;
+}
+
+/** The modules with A and B. If a module of one layer has an adapter, the same module of every layer
+ *  must, because all layers share one graph. */
+function findPairs(
+  loraNames: ReadonlySet<string>,
+  { modules, fail }: { modules: ModuleShapes; fail: (text: string) => Error },
+): string[] {
+  const adapted = [...modules.keys()].filter((module) => {
+    const [a, b] = [`${module}.lora_A.weight`, `${module}.lora_B.weight`];
+    if (loraNames.has(a) === loraNames.has(b)) return loraNames.has(a);
+    const [present, missing] = loraNames.has(a) ? [a, b] : [b, a];
+    throw fail(`${quote(present)} must come with ${quote(missing)}, got none`);
+  });
+  if (adapted.length === 0) throw fail('it must have A and B of a module, got none');
+  const adaptedInLayer = new Set(adapted.map(nameInLayer));
+  for (const module of modules.keys()) {
+    if (!adaptedInLayer.has(nameInLayer(module)) || loraNames.has(`${module}.lora_A.weight`)) {
+      continue;
+    }
+    throw fail(
+      `${quote(module)} must have A and B like the other layers, got none; adapters on only some layers are not supported, merge the adapter with PEFT`,
+    );
+  }
+  return adapted;
+}
+
+/** A module's name within its layer.
+ *  @example model.layers.3.self_attn.q_proj  →  self_attn.q_proj */
+function nameInLayer(module: string): string {
+  return module.replace(/^.*?\.\d+\./, '');
+}
+
+/** The shortest names that match these modules and no others. PEFT may also write full names or a
  *  pattern, but a layer's graph knows its modules by their names within the layer.
  *  @example attn.c_attn and attn.c_proj of GPT-2  →  c_attn, attn.c_proj */
 function nameTargets(
@@ -68,12 +160,12 @@ function nameTargets(
   all: readonly string[],
 ): readonly string[] | 'all-linear' {
   if (adapted.length === all.length) return 'all-linear';
-  const wanted = new Set(adapted.map(placeInLayer));
-  const places = [...new Set(all.map(placeInLayer))];
-  const names = [...wanted].map((place) => {
-    const last = place.slice(place.lastIndexOf('.') + 1);
-    const others = places.filter((other) => namesModule(last, other) && !wanted.has(other));
-    return others.length === 0 ? last : place;
+  const targets = new Set(adapted.map(nameInLayer));
+  const candidates = [...new Set(all.map(nameInLayer))];
+  const names = [...targets].map((name) => {
+    const last = name.slice(name.lastIndexOf('.') + 1);
+    const isUnique = candidates.every((other) => !matchesModule(last, other) || targets.has(other));
+    return isUnique ? last : name;
   });
   return [...new Set(names)];
 }

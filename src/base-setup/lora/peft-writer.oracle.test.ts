@@ -22,16 +22,16 @@ const configs = {
 } as const;
 
 /** An adapter whose B is not zero. */
-function drawAdapter(fresh: LoraAdapter): LoraAdapter {
+function withRandomB(fresh: LoraAdapter): LoraAdapter {
   const random = randomStream(1, 'B');
   const weights = [...fresh.weights].map(([name, { data, shape }]) => {
-    const drawn = name.includes('lora_B') ? data.map(() => 0.3 * random.normal()) : data;
-    return [name, tensor(drawn, shape)] as const;
+    const values = name.includes('lora_B') ? data.map(() => 0.3 * random.normal()) : data;
+    return [name, tensor(values, shape)] as const;
   });
   return new LoraAdapter(fresh.config, new Map(weights));
 }
 
-/** What the tests of a family have in common. */
+/** What the tests of a family share. */
 async function prepare(family: (typeof peftFamilies)[number]) {
   const { base } = await readPeftGolden(family);
   const source = peftFolder(family, 'base');
@@ -39,11 +39,11 @@ async function prepare(family: (typeof peftFamilies)[number]) {
   return { base, source, options: { baseModelNameOrPath: source, fanInFanOut } };
 }
 
-// With PROXIMAL_CASES these folders stay, and tools/oracle/peft/check_ours.py opens them with PEFT.
-describe.each(peftFamilies)('An adapter of ours for %s', (family) => {
-  it.each(['default', 'all'] as const)('computes the same when read back: %s', async (name) => {
+// If PROXIMAL_CASES is set, these folders are kept and tools/oracle/peft/check_ours.py opens them with PEFT.
+describe.each(peftFamilies)('An adapter that we write for %s', (family) => {
+  it.each(['default', 'all'] as const)('computes the same after reading: %s', async (name) => {
     const { base, source, options } = await prepare(family);
-    const adapter = drawAdapter(LoraAdapter.create(configs[name], base.modules()));
+    const adapter = withRandomB(LoraAdapter.create(configs[name], base.modules()));
     const folder = caseFolder(`${family}-adapter-${name}`);
     await writeAdapter(folder, adapter, options);
     const read = await readAdapter(folder, base.modules());
@@ -53,31 +53,34 @@ describe.each(peftFamilies)('An adapter of ours for %s', (family) => {
     await recordCase(folder, { sequences, logits, base: source });
   });
 
-  it.each(['SEQ_CLS', 'TOKEN_CLS'] as const)('scores the same as %s', async (taskType) => {
-    const { base, source, options } = await prepare(family);
-    const adapter = drawAdapter(LoraAdapter.create({ r: 2, lora_alpha: 4 }, base.modules()));
-    const size = base.architecture.config.hidden_size;
-    const head = tensor(
-      Float32Array.from({ length: size }, (_, i) => Math.sin(i)),
-      [1, size],
-    );
-    const module = family === 'gpt2' && taskType === 'TOKEN_CLS' ? 'classifier' : 'score';
-    const extraTensors = new Map([[`${module}.weight`, head]]);
-    if (taskType === 'TOKEN_CLS') {
-      extraTensors.set(`${module}.bias`, tensor(new Float32Array(1), [1]));
-    }
-    const folder = caseFolder(`${family}-${taskType}`);
-    await writeAdapter(folder, adapter, { ...options, taskType, extraTensors });
-    const read = await readAdapter(folder, base.modules());
-    const model = new ValueModel({ base, adapter, head });
-    const again = new ValueModel({
-      base,
-      adapter: read.adapter,
-      head: read.extraTensors.get(`${module}.weight`)!,
-    });
-    const values = await model.forward(sequences);
-    expect(await again.forward(sequences)).toEqual(values);
-    const logits = Float32Array.from(values.flatMap((row) => [...row]));
-    await recordCase(folder, { sequences, logits, base: source });
-  });
+  it.each(['SEQ_CLS', 'TOKEN_CLS'] as const)(
+    'scores the same after reading as %s',
+    async (taskType) => {
+      const { base, source, options } = await prepare(family);
+      const adapter = withRandomB(LoraAdapter.create({ r: 2, lora_alpha: 4 }, base.modules()));
+      const size = base.architecture.config.hidden_size;
+      const head = tensor(
+        Float32Array.from({ length: size }, (_, i) => Math.sin(i)),
+        [1, size],
+      );
+      const module = family === 'gpt2' && taskType === 'TOKEN_CLS' ? 'classifier' : 'score';
+      const extraTensors = new Map([[`${module}.weight`, head]]);
+      if (taskType === 'TOKEN_CLS') {
+        extraTensors.set(`${module}.bias`, tensor(new Float32Array(1), [1]));
+      }
+      const folder = caseFolder(`${family}-${taskType}`);
+      await writeAdapter(folder, adapter, { ...options, taskType, extraTensors });
+      const read = await readAdapter(folder, base.modules());
+      const model = new ValueModel({ base, adapter, head });
+      const again = new ValueModel({
+        base,
+        adapter: read.adapter,
+        head: read.extraTensors.get(`${module}.weight`)!,
+      });
+      const values = await model.forward(sequences);
+      expect(await again.forward(sequences)).toEqual(values);
+      const logits = Float32Array.from(values.flatMap((row) => [...row]));
+      await recordCase(folder, { sequences, logits, base: source });
+    },
+  );
 });

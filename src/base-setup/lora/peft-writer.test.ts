@@ -18,7 +18,7 @@ const readJson = (folder: string, name = 'adapter_config.json') =>
   JSON.parse(readFileSync(join(folder, name), 'utf8'));
 
 describe('writeAdapter()', () => {
-  it.each(peftFamilies)('writes the tensors of %s byte for byte as PEFT', async (family) => {
+  it.each(peftFamilies)('writes the tensors of %s with the same bytes as PEFT', async (family) => {
     const { adapter } = await readPeftGolden(family);
     const folder = makeTempFolder();
     await writeAdapter(folder, adapter);
@@ -27,17 +27,20 @@ describe('writeAdapter()', () => {
     expect(readFileSync(join(folder, name)).equals(theirs)).toBe(true);
   });
 
-  it.each(peftFamilies)('gives every key of %s the value that PEFT gave it', async (family) => {
-    const { adapter, baseModelNameOrPath } = await readPeftGolden(family);
-    const folder = makeTempFolder();
-    const base = baseModelNameOrPath ?? '';
-    const fanInFanOut = family === 'gpt2';
-    await writeAdapter(folder, adapter, { baseModelNameOrPath: base, fanInFanOut });
-    const { target_modules, ...ours } = readJson(folder);
-    expect(readJson(peftFolder(family, 'adapter'))).toMatchObject(ours);
-  });
+  it.each(peftFamilies)(
+    'writes every config key of %s with the same value as PEFT',
+    async (family) => {
+      const { adapter, baseModelNameOrPath } = await readPeftGolden(family);
+      const folder = makeTempFolder();
+      const base = baseModelNameOrPath ?? '';
+      const fanInFanOut = family === 'gpt2';
+      await writeAdapter(folder, adapter, { baseModelNameOrPath: base, fanInFanOut });
+      const { target_modules, ...ours } = readJson(folder);
+      expect(readJson(peftFolder(family, 'adapter'))).toMatchObject(ours);
+    },
+  );
 
-  it('writes the head of a reward model byte for byte as PEFT', async () => {
+  it('writes the head of a reward model with the same bytes as PEFT', async () => {
     const { adapter, extraTensors } = await readPeftGolden('qwen3', 'reward');
     const folder = makeTempFolder();
     await writeAdapter(folder, adapter, { extraTensors, taskType: 'SEQ_CLS' });
@@ -47,14 +50,14 @@ describe('writeAdapter()', () => {
     expect(readJson(folder)).toMatchObject({ modules_to_save: ['score'], task_type: 'SEQ_CLS' });
   });
 
-  it.each(peftFamilies)('gives back %s as it was', async (family) => {
+  it.each(peftFamilies)('writes %s so that reading returns the same adapter', async (family) => {
     const { adapter, base } = await readPeftGolden(family);
     const folder = makeTempFolder();
     await writeAdapter(folder, adapter);
     expect((await readAdapter(folder, base.modules())).adapter).toEqual(adapter);
   });
 
-  it('gives back heads, task and base as they were', async () => {
+  it('writes heads, task and base so that reading returns the same', async () => {
     const adapter = LoraAdapter.create(defaultLoraConfig, modules);
     const about = {
       baseModelNameOrPath: 'org/tiny',
@@ -76,8 +79,8 @@ describe('writeAdapter()', () => {
     });
   });
 
-  it('names only targets that the base has, and never all-linear', async () => {
-    const folder = join(makeTempFolder(), 'made', 'for it');
+  it('writes only targets that the base has, and never all-linear', async () => {
+    const folder = join(makeTempFolder(), 'new', 'folder');
     await writeAdapter(folder, LoraAdapter.create(defaultLoraConfig, modules));
     expect(readJson(folder).target_modules).toEqual(['q_proj']);
     await writeAdapter(folder, LoraAdapter.create({ r: 1, lora_alpha: 1 }, modules));

@@ -4,23 +4,22 @@ import type { Tensor } from '../../engine/runtime/index.ts';
 import { writeAtomically } from '../../fs/index.ts';
 import { writeSafetensors } from '../safetensors/index.ts';
 import type { LoraAdapter } from './lora-adapter.ts';
-import { namesModule } from './lora-config.ts';
-import { configFileName } from './peft-config.ts';
-import { basePrefix, tensorFileName } from './peft-tensors.ts';
+import { matchesModule } from './lora-config.ts';
+import { basePrefix, configFileName, tensorFileName } from './peft-config.ts';
 
 export interface WriteAdapterOptions {
-  /** The hub id or the folder of the base; PEFT's `AutoPeftModel` loads it from there. */
+  /** The hub id or folder of the base, from which PEFT's `AutoPeftModel` loads it. */
   readonly baseModelNameOrPath?: string;
-  /** CAUSAL_LM by default. PEFT gives SEQ_CLS and TOKEN_CLS a head named `score`; in transformers
-   *  that of TOKEN_CLS has a bias, and GPT-2's is named `classifier`. */
+  /** CAUSAL_LM by default. SEQ_CLS and TOKEN_CLS have a head named `score` in PEFT; in transformers
+   *  the head of TOKEN_CLS has a bias, and GPT-2 names it `classifier`. */
   readonly taskType?: 'CAUSAL_LM' | 'SEQ_CLS' | 'TOKEN_CLS';
-  /** Weights of a head by their names in the model, such as `score.weight`. */
+  /** Weights of a head, by their names in the model, such as `score.weight`. */
   readonly extraTensors?: ReadonlyMap<string, Tensor<'float32'>>;
-  /** Whether the base keeps its weights as [in, out], as GPT-2 does. */
+  /** Whether the base stores its weights as [in, out], as GPT-2 does. */
   readonly fanInFanOut?: boolean;
 }
 
-/** Writes an adapter as PEFT saves it. The config is put in place last. */
+/** Writes an adapter in PEFT's format. The config is written last, so a folder with a config is complete. */
 export async function writeAdapter(
   folder: string,
   adapter: LoraAdapter,
@@ -35,7 +34,7 @@ export async function writeAdapter(
   await writeAtomically(join(folder, configFileName), `${config}\n`);
 }
 
-/** The keys that PEFT has had from early on, in its order; it fills in the others. */
+/** The keys that every version of PEFT knows, in its order; PEFT fills in the others. */
 function describeAdapter(adapter: LoraAdapter, options: WriteAdapterOptions) {
   const { r, lora_alpha, lora_dropout = 0, use_rslora = false } = adapter.config;
   const heads = [...(options.extraTensors?.keys() ?? [])].map((name) =>
@@ -65,12 +64,12 @@ function describeAdapter(adapter: LoraAdapter, options: WriteAdapterOptions) {
   };
 }
 
-/** Names, also for all-linear: with TOKEN_CLS PEFT would count the head among the linear modules. */
+/** Always a list of names: with all-linear and TOKEN_CLS, PEFT would count the head as a linear module. */
 function listTargets(adapter: LoraAdapter): readonly string[] {
   const { target_modules: targets = 'all-linear' } = adapter.config;
   const modules = adapter.modules();
   if (targets !== 'all-linear') {
-    return targets.filter((target) => modules.some((module) => namesModule(target, module)));
+    return targets.filter((target) => modules.some((module) => matchesModule(target, module)));
   }
   return [...new Set(modules.map((module) => module.slice(module.lastIndexOf('.') + 1)))];
 }

@@ -5,7 +5,7 @@ import { openByteSource, readFully } from './byte-source.ts';
 
 const bytes = Uint8Array.from({ length: 100 }, (_, i) => i);
 
-test('readFully() joins pieces and short reads', async () => {
+test('readFully() joins chunks and short reads', async () => {
   const source = new MemorySource(bytes);
   const read = source.read.bind(source);
   source.read = (view, position) => read(view.subarray(0, 3), position);
@@ -16,24 +16,24 @@ test('readFully() joins pieces and short reads', async () => {
   expect([...target.subarray(55)]).toEqual([255, 255, 255, 255, 255]);
 });
 
-test('readFully() asks for no more than a piece at a time', async () => {
+test('readFully() reads at most one chunk at a time', async () => {
   const source = new MemorySource(bytes);
   await readFully(source, new Float32Array(20), { position: 0, pieceBytes: 32 });
   expect(source.largestView).toBe(32);
 });
 
-test('readFully() says where a file ended too soon', async () => {
+test('readFully() reports where a file ended too early', async () => {
   await expect(
     readFully(new MemorySource(bytes), new Uint8Array(50), { position: 60 }),
   ).rejects.toThrow(
     new RangeError(
-      'Cannot read m.safetensors: 50 bytes must follow byte 60, got 40; the file was cut while it was open',
+      'Cannot read m.safetensors: 50 bytes must follow byte 60, got 40; the file was truncated while it was open',
     ),
   );
 });
 
-test('openByteSource() refuses what is no file', async () => {
+test('openByteSource() rejects a folder', async () => {
   await expect(openByteSource(tmpdir())).rejects.toThrow(
-    new TypeError(`Cannot read ${tmpdir()}: it must be a file, got something else`),
+    new TypeError(`Cannot read ${tmpdir()}: it must be a regular file`),
   );
 });

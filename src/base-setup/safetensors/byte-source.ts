@@ -1,19 +1,19 @@
 import { open, stat } from 'node:fs/promises';
 
-/** Bytes at rest that can be read from any place; a file, except in tests. */
+/** Bytes with random access: a file, or memory in tests. */
 export interface ByteSource {
-  /** Where the bytes lie, for errors and for ONNX Runtime. */
+  /** Path of the file, for errors and for ONNX Runtime. */
   readonly file: string;
   readonly size: number;
-  /** Fills the start of `view` with what lies at `position`; gives how many bytes that were. */
+  /** Reads bytes at `position` into `view`; returns how many were read. */
   read(view: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Opens a file; a folder, a pipe or a device is refused before it could block. */
+/** Opens a file; rejects folders, pipes and devices, which could block. */
 export async function openByteSource(file: string): Promise<ByteSource> {
   if (!(await stat(file)).isFile()) {
-    throw new TypeError(`Cannot read ${file}: it must be a file, got something else`);
+    throw new TypeError(`Cannot read ${file}: it must be a regular file`);
   }
   const handle = await open(file, 'r');
   return {
@@ -27,11 +27,11 @@ export async function openByteSource(file: string): Promise<ByteSource> {
 
 export interface ReadFullyOptions {
   readonly position: number;
-  /** 1 GiB by default: one call of the system ends at 2 GiB. */
+  /** 1 GiB by default: one system call reads at most 2 GiB. */
   readonly pieceBytes?: number;
 }
 
-/** Fills `view` to its end, in as many reads as that takes. */
+/** Fills `view` completely, in as many reads as needed. */
 export async function readFully(
   source: ByteSource,
   view: ArrayBufferView,
@@ -44,7 +44,7 @@ export async function readFully(
     const count = await source.read(piece, position + done);
     if (count === 0) {
       throw new RangeError(
-        `Cannot read ${source.file}: ${byteLength} bytes must follow byte ${position}, got ${done}; the file was cut while it was open`,
+        `Cannot read ${source.file}: ${byteLength} bytes must follow byte ${position}, got ${done}; the file was truncated while it was open`,
       );
     }
     done += count;

@@ -28,7 +28,7 @@ describe.each([
   ['Float16', decodeFloat16, encodeFloat16],
   ['Bfloat16', decodeBfloat16, encodeBfloat16],
 ])('%s', (name, decode, encode) => {
-  test(`decode${name}() equals the oracle on all 65,536 patterns, bit for bit`, () => {
+  test(`decode${name}() equals the oracle bit for bit on all 65,536 patterns`, () => {
     const floats = new Float32Array(patterns.length);
     decode(patterns, floats);
     expect(digest(floats)).toBe(golden[`decode${name}`]);
@@ -41,7 +41,7 @@ describe.each([
     expect(digest(encoded)).toBe(golden[`encode${name}`]);
   });
 
-  test(`encode${name}() gives every pattern back, NaN included`, () => {
+  test(`encode${name}() inverts decoding for every pattern, NaN included`, () => {
     const floats = new Float32Array(patterns.length);
     const back = new Uint16Array(patterns.length);
     decode(patterns, floats);
@@ -49,7 +49,7 @@ describe.each([
     expect(digest(back)).toBe(digest(patterns));
   });
 
-  test(`decode${name}() works within the last half of its target`, () => {
+  test(`decode${name}() can decode the last half of its target in place`, () => {
     const expected = new Float32Array(patterns.length);
     decode(patterns, expected);
     const floats = new Float32Array(patterns.length + 2);
@@ -61,7 +61,7 @@ describe.each([
     expect([floats[0], floats.at(-1)]).toEqual([0, 0]);
   });
 
-  test(`encode${name}() keeps NaN a NaN when its payload is in the low bits alone`, () => {
+  test(`encode${name}() keeps NaN when its payload is only in the low bits`, () => {
     const source = new Float32Array(Uint32Array.of(0x7f800001, 0xff800001).buffer);
     const encoded = new Uint16Array(2);
     encode(source, encoded);
@@ -69,7 +69,7 @@ describe.each([
     expect([...encoded]).toEqual([quiet, quiet | 0x8000]);
   });
 
-  test(`decode${name}() and encode${name}() refuse lengths that differ`, () => {
+  test(`decode${name}() and encode${name}() reject different lengths`, () => {
     const message =
       'Cannot convert floats: source and target must have the same length, got 2 and 3';
     expect(() => decode(new Uint16Array(2), new Float32Array(3))).toThrow(new RangeError(message));
@@ -84,13 +84,13 @@ test('decodeBfloat16() equals torch on all patterns that are not NaN', () => {
   expect(digest(floats)).toBe(golden.decodeBfloat16WithoutNaN);
 });
 
-test('decodeFloat16() gives the hand-worked numbers', () => {
+test('decodeFloat16() returns the hand-worked numbers', () => {
   const floats = new Float32Array(6);
   decodeFloat16(Uint16Array.of(0x3c00, 0x0001, 0x7bff, 0x8000, 0xfc00, 0x03ff), floats);
   expect([...floats]).toEqual([1, 2 ** -24, 65504, -0, -Infinity, 1023 * 2 ** -24]);
 });
 
-test('encodeFloat16() gives the hand-worked numbers', () => {
+test('encodeFloat16() returns the hand-worked numbers', () => {
   const halves = new Uint16Array(8);
   const tie = 2 ** -11;
   encodeFloat16(
@@ -100,7 +100,7 @@ test('encodeFloat16() gives the hand-worked numbers', () => {
   expect([...halves]).toEqual([0x3c00, 0x3c02, 0x7bff, 0x7c00, 0, 2, 0x8000, 0xfc00]);
 });
 
-test('encodeBfloat16() gives the hand-worked numbers', () => {
+test('encodeBfloat16() returns the hand-worked numbers', () => {
   const halves = new Uint16Array(5);
   encodeBfloat16(
     Float32Array.of(1 + 2 ** -8, 1 + 3 * 2 ** -8, -3.140625, 3.4e38, -Infinity),

@@ -1,12 +1,12 @@
-/** Sixteen-bit floats as bit patterns, to and from float32.
+/** Conversion of 16-bit float bit patterns to and from float32.
  *  float16   1 sign, 5 exponent (bias 15), 10 fraction bits
  *  bfloat16  1 sign, 8 exponent (bias 127), 7 fraction bits: the upper half of a float32
  *
  *  Decoding is exact and keeps the payload of NaN. Encoding rounds to nearest, ties to even, so
- *  decode and encode give every bit pattern back.
+ *  decoding and encoding again returns the same bit pattern.
  *
- *  `source` may be the last half of `target`'s own memory when decoding: element i is read before
- *  bytes 4i … 4i+3 are written, and these never reach an element that is still to be read. */
+ *  When decoding, `source` may be the last half of `target`'s memory: element i is read before bytes
+ *  4i … 4i+3 are written, and these never overlap an element that is still to be read. */
 
 /** x = bits · 2¹⁶, read as float32
  *  @example 3f80  →  1;  c049  →  −3.140625 */
@@ -23,7 +23,7 @@ export function encodeBfloat16(source: Float32Array, target: Uint16Array): void 
   const bits = new Int32Array(source.buffer, source.byteOffset, source.length);
   for (let i = 0; i < bits.length; i++) {
     const u = bits[i]!;
-    // A NaN keeps its upper payload; the quiet bit stops one with a low payload becoming infinity.
+    // A NaN keeps its upper payload; the quiet bit keeps one with only a low payload from becoming infinity.
     target[i] =
       (u & 0x7fffffff) > 0x7f800000
         ? (u >>> 16) | ((u & 0x7f0000) === 0 ? 0x40 : 0)
@@ -31,7 +31,7 @@ export function encodeBfloat16(source: Float32Array, target: Uint16Array): void 
   }
 }
 
-/** x = (−1)^s · 2^(e−15) · (1 + f/1024), or (−1)^s · 2⁻¹⁴ · f/1024 where e = 0
+/** x = (−1)^s · 2^(e−15) · (1 + f/1024), or (−1)^s · 2⁻¹⁴ · f/1024 if e = 0
  *  @example 3c00  →  1;  0001  →  2⁻²⁴;  7bff  →  65504 */
 export function decodeFloat16(source: Uint16Array, target: Float32Array): void {
   expectSameLength(source, target);
@@ -41,7 +41,7 @@ export function decodeFloat16(source: Uint16Array, target: Float32Array): void {
   for (let i = 0; i < source.length; i++) bits[i] = table[source[i]!]!;
 }
 
-/** The inverse of {@link decodeFloat16}; 65520 and more become infinity.
+/** The inverse of {@link decodeFloat16}; 65520 and above become infinity.
  *  @example 1 + 2⁻¹¹ (a tie)  →  3c00;  65519  →  7bff;  2⁻²⁵ (a tie)  →  0000 */
 export function encodeFloat16(source: Float32Array, target: Uint16Array): void {
   expectSameLength(source, target);

@@ -35,7 +35,7 @@ test('readHeader() accepts a file without tensors', async () => {
   expect(await read(makeFile({ header: {} }))).toEqual({ tensors: [], metadata: new Map() });
 });
 
-describe('readHeader() refuses a file', () => {
+describe('readHeader() rejects a file', () => {
   const range = 'from 0 to 2^53 - 1';
   const dtypeList = 'BOOL, U8, I8, I16, U16, F16, BF16, I32, U32, F32, F64, I64, U64';
   const w = 'tensor "w"';
@@ -46,14 +46,14 @@ describe('readHeader() refuses a file', () => {
       'a safetensors file must have at least 8 bytes, got 5',
     ],
     [
-      'whose header passes the limit',
+      'whose header is longer than the limit',
       makeFile({ header: {}, headerLength: 2n ** 64n - 1n }),
       'the header must have at most 100000000 bytes, got 18446744073709551615; is it a safetensors file?',
     ],
     [
-      'whose header passes its end',
+      'whose header is longer than the file',
       makeFile({ header: {}, headerLength: 3 }),
-      'the header must end within the file of 10 bytes, got a header of 3 bytes; the file is cut short',
+      'the header must end within the file of 10 bytes, got a header of 3 bytes; the file is truncated',
     ],
     [
       'whose header is not UTF-8',
@@ -77,7 +77,7 @@ describe('readHeader() refuses a file', () => {
       `${w}: it must have a dtype, got none`,
     ],
     [
-      'whose header goes on after its end',
+      'whose header has text after its end',
       makeFile({ header: '{}}' }),
       'the header must be JSON, got } at character 2',
     ],
@@ -87,9 +87,9 @@ describe('readHeader() refuses a file', () => {
       'the header must be JSON, got the end at character 25',
     ],
     [
-      'that has a tensor twice',
+      'with a duplicate tensor',
       makeFile({ header: '{"w":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"\\u0077":1}' }),
-      'the header: a key must stand once, got "w" twice',
+      'the header: a key must be unique, got "w" twice',
     ],
     [
       'whose tensor is a number',
@@ -114,7 +114,7 @@ describe('readHeader() refuses a file', () => {
       `${w}: it must have data_offsets, got none`,
     ],
     [
-      'whose tensor has another key',
+      'whose tensor has an unknown key',
       oneTensor({ strides: [1] }),
       `${w}: its keys must be dtype, shape and data_offsets, got "strides"`,
     ],
@@ -140,17 +140,17 @@ describe('readHeader() refuses a file', () => {
       `${w}: shape must be a list of whole numbers ${range}, got -2`,
     ],
     [
-      'with a broken dim',
+      'with a fractional dim',
       oneTensor({ shape: [2.5] }),
       `${w}: shape must be a list of whole numbers ${range}, got 2.5`,
     ],
     [
-      'with a dim past 2^53',
+      'with a dim above 2^53',
       oneTensor({ shape: [2 ** 53, 0] }),
       `${w}: shape must be a list of whole numbers ${range}, got 9007199254740992`,
     ],
     [
-      'with dims whose product passes 2^53',
+      'with dims whose product is above 2^53',
       oneTensor({ shape: [2 ** 30, 2 ** 30, 2 ** 30] }),
       `${w}: shape must have at most 2^53 - 1 elements, got [1073741824, 1073741824, 1073741824]`,
     ],
@@ -188,11 +188,68 @@ describe('readHeader() refuses a file', () => {
   });
 });
 
-test('readHeader() cuts long names and shapes in errors', async () => {
+test('readHeader() truncates long names and shapes in errors', async () => {
   const entry = { dtype: 'U8', shape: Array(64).fill(1), data_offsets: [0, 3] };
   await expect(read(makeFile({ header: { ['n'.repeat(1e6)]: entry } }))).rejects.toThrow(
     new SyntaxError(
-      `Cannot read m.safetensors: tensor "${'n'.repeat(80)}…": data_offsets must span the 1 bytes of U8 [1, 1, 1, 1, 1, 1, 1, 1, … 64 in all], got [0, 3]`,
+      `Cannot read m.safetensors: tensor "${'n'.repeat(80)}…": data_offsets must span the 1 bytes of U8 [1, 1, 1, 1, 1, 1, 1, 1, … 64 in total], got [0, 3]`,
     ),
   );
+});
+
+/** A file with U8 tensors at the given offsets. */
+const fileOf = (tensors: Record<string, [begin: number, end: number]>, dataBytes: number) => {
+  const header = Object.entries(tensors).map(([name, [begin, end]]) => {
+    return [name, { dtype: 'U8', shape: [end - begin], data_offsets: [begin, end] }];
+  });
+  return makeFile({ header: Object.fromEntries(header), data: new Uint8Array(dataBytes) });
+};
+
+test.each([
+  [
+    'is truncated',
+    fileOf({ a: [0, 3], w: [3, 6] }, 5),
+    'tensor "w": it must end within the 5 bytes of data, got data_offsets [3, 6]; the file is truncated',
+  ],
+  [
+    'has tensors that overlap',
+    fileOf({ w: [2, 6], a: [0, 3] }, 6),
+    'tensor "w": it must start at byte 3 of the data, where tensor "a" ends, got byte 2: they overlap',
+  ],
+  [
+    'has one tensor under two names',
+    fileOf({ a: [0, 3], w: [0, 3] }, 3),
+    'tensor "w": it must start at byte 3 of the data, where tensor "a" ends, got byte 0: they overlap',
+  ],
+  [
+    'has a gap between its tensors',
+    fileOf({ a: [0, 3], w: [4, 6] }, 6),
+    'tensor "w": it must start at byte 3 of the data, where tensor "a" ends, got byte 4: there is a gap',
+  ],
+  [
+    'has a gap before its tensors',
+    fileOf({ w: [1, 6] }, 6),
+    'tensor "w": it must start at byte 0 of the data, where the header ends, got byte 1: there is a gap',
+  ],
+  [
+    'has an empty tensor outside the data',
+    fileOf({ w: [7, 7] }, 6),
+    'tensor "w": it must end within the 6 bytes of data, got data_offsets [7, 7]; the file is truncated',
+  ],
+  [
+    'has bytes after its tensors',
+    fileOf({ w: [0, 5] }, 6),
+    'the tensors must fill the 6 bytes of data, got 5',
+  ],
+  ['has data but no tensor', fileOf({}, 6), 'the tensors must fill the 6 bytes of data, got 0'],
+])('readHeader() rejects a file that %s', async (_, file, message) => {
+  await expect(readHeader(new MemorySource(file))).rejects.toThrow(
+    new RangeError(`Cannot read m.safetensors: ${message}`),
+  );
+});
+
+test('readHeader() accepts empty tensors between others', async () => {
+  const file = fileOf({ z: [5, 5], w: [0, 5], a: [0, 0], e: [0, 0] }, 5);
+  const { tensors } = await readHeader(new MemorySource(file));
+  expect(tensors.map(({ name }) => name)).toEqual(['a', 'e', 'w', 'z']);
 });

@@ -1,10 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { type ByteSource, readFully } from './byte-source.ts';
-import { dtypeBytes, dtypes, isDtype } from './dtypes.ts';
 import { JsonCursor } from './json-cursor.ts';
-import { checkLayout, type DataRange } from './layout.ts';
-import { quote, showList } from './quote.ts';
-import { countElements, type TensorInfo } from './tensor-info.ts';
+import {
+  countElements,
+  dtypeBytes,
+  dtypes,
+  isDtype,
+  quote,
+  showList,
+  type TensorInfo,
+} from './tensor-info.ts';
 
 /** Bytes before the header, which hold its length as a little-endian 64-bit number. */
 export const prefixBytes = 8;
@@ -12,7 +17,7 @@ export const prefixBytes = 8;
 export const maxHeaderBytes = 100_000_000;
 /** More than any tensor library allows; without a limit a header could hold millions. */
 export const maxDims = 64;
-/** The one key of a header that is no tensor. */
+/** The only key of a header that is not a tensor. */
 export const metadataKey = '__metadata__';
 
 export interface Header {
@@ -21,10 +26,10 @@ export interface Header {
   readonly metadata: ReadonlyMap<string, string>;
 }
 
-/** Reads and checks everything that stands before the data.
+/** Reads and checks everything before the data.
  *
- *  Each byte of the file belongs to the prefix, the header or exactly one tensor, so what is later
- *  allocated for a tensor is never more than the file holds (twice that for 16-bit floats). */
+ *  Each byte of the file belongs to the prefix, the header or exactly one tensor, so memory
+ *  allocated later for a tensor never exceeds the file's size (twice that for 16-bit floats). */
 export async function readHeader(source: ByteSource): Promise<Header> {
   const length = await readHeaderLength(source);
   const bytes = new Uint8Array(length);
@@ -61,7 +66,7 @@ async function readHeaderLength(source: ByteSource): Promise<number> {
   }
   if (Number(length) > size - prefixBytes) {
     throw new RangeError(
-      `Cannot read ${file}: the header must end within the file of ${size} bytes, got a header of ${length} bytes; the file is cut short`,
+      `Cannot read ${file}: the header must end within the file of ${size} bytes, got a header of ${length} bytes; the file is truncated`,
     );
   }
   return Number(length);
@@ -90,7 +95,7 @@ function parseMetadata(cursor: JsonCursor): ReadonlyMap<string, string> {
   return metadata;
 }
 
-/** What the JSON of a tensor says, not yet checked. */
+/** A tensor's JSON before it is checked. */
 interface Entry {
   dtype?: string;
   shape?: readonly number[];
@@ -102,26 +107,26 @@ function parseTensor(cursor: JsonCursor, of: DataRange & { readonly name: string
   cursor.object('it must be an object', (key) => {
     if (key === 'dtype') entry.dtype = cursor.string('dtype must be a string');
     else if (key === 'shape' || key === 'data_offsets') entry[key] = parseCounts(cursor, key);
-    else cursor.refuse('its keys must be dtype, shape and data_offsets', quote(key));
+    else cursor.fail('its keys must be dtype, shape and data_offsets', quote(key));
   });
   const { dtype, shape, data_offsets: offsets } = entry;
-  if (dtype === undefined) cursor.refuse('it must have a dtype', 'none');
-  if (shape === undefined) cursor.refuse('it must have a shape', 'none');
-  if (offsets === undefined) cursor.refuse('it must have data_offsets', 'none');
+  if (dtype === undefined) cursor.fail('it must have a dtype', 'none');
+  if (shape === undefined) cursor.fail('it must have a shape', 'none');
+  if (offsets === undefined) cursor.fail('it must have data_offsets', 'none');
   if (!isDtype(dtype)) {
-    cursor.refuse(`dtype must be one of ${dtypes.join(', ')}`, quote(dtype));
+    cursor.fail(`dtype must be one of ${dtypes.join(', ')}`, quote(dtype));
   }
   const bytes = countElements(shape) * dtypeBytes[dtype];
   if (bytes === Infinity) {
-    cursor.refuse('shape must have at most 2^53 - 1 elements', showList(shape));
+    cursor.fail('shape must have at most 2^53 - 1 elements', showList(shape));
   }
   const [begin, end] = offsets;
   if (begin === undefined || end === undefined || offsets.length > 2) {
-    cursor.refuse('data_offsets must be two numbers', showList(offsets));
+    cursor.fail('data_offsets must be two numbers', showList(offsets));
   }
   if (end - begin !== bytes) {
     const rule = `data_offsets must span the ${bytes} bytes of ${dtype} ${showList(shape)}`;
-    cursor.refuse(rule, showList(offsets));
+    cursor.fail(rule, showList(offsets));
   }
   const { name, file, dataStart } = of;
   return { name, dtype, shape, file, offset: dataStart + begin, length: bytes };
@@ -132,8 +137,47 @@ function parseCounts(cursor: JsonCursor, key: string): readonly number[] {
   const counts: number[] = [];
   cursor.list(rule, () => {
     if (counts.push(cursor.count(rule)) > maxDims) {
-      cursor.refuse(`${key} must have at most ${maxDims} numbers`, 'more');
+      cursor.fail(`${key} must have at most ${maxDims} numbers`, 'more');
     }
   });
   return counts;
+}
+
+/** The data of a file: from `dataStart` to the end. */
+export interface DataRange {
+  readonly file: string;
+  readonly dataStart: number;
+  readonly size: number;
+}
+
+/** Checks that the tensors, in the order of their bytes, fill the data without overlap or gap. */
+export function checkLayout(
+  tensors: readonly TensorInfo[],
+  { file, dataStart, size }: DataRange,
+): void {
+  const dataBytes = size - dataStart;
+  let filled = 0;
+  let before = 'the header';
+  for (const { name, offset, length } of tensors) {
+    const begin = offset - dataStart;
+    const subject = `Cannot read ${file}: tensor ${quote(name)}`;
+    if (begin + length > dataBytes) {
+      throw new RangeError(
+        `${subject}: it must end within the ${dataBytes} bytes of data, got data_offsets [${begin}, ${begin + length}]; the file is truncated`,
+      );
+    }
+    if (begin !== filled) {
+      const fault = begin < filled ? 'they overlap' : 'there is a gap';
+      throw new RangeError(
+        `${subject}: it must start at byte ${filled} of the data, where ${before} ends, got byte ${begin}: ${fault}`,
+      );
+    }
+    filled += length;
+    before = `tensor ${quote(name)}`;
+  }
+  if (filled !== dataBytes) {
+    throw new RangeError(
+      `Cannot read ${file}: the tensors must fill the ${dataBytes} bytes of data, got ${filled}`,
+    );
+  }
 }

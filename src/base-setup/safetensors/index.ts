@@ -1,9 +1,9 @@
-export type { Dtype, FloatDtype } from './dtypes.ts';
 export { SafetensorsReader } from './reader.ts';
-export type { TensorInfo } from './tensor-info.ts';
-export type { NamedTensor, TensorStream } from './tensor-stream.ts';
+export type { Dtype, FloatDtype, TensorInfo } from './tensor-info.ts';
 export {
+  type NamedTensor,
   type ShardedWriteOptions,
+  type TensorStream,
   type WriteOptions,
   writeSafetensors,
   writeShardedSafetensors,

@@ -1,13 +1,13 @@
-import { quote } from './quote.ts';
+import { quote } from './tensor-info.ts';
 
 const maxDepth = 64;
 const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const scalar = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const word = /[^\s,:[\]{}"]{1,40}|"[^"]{0,40}"?|./suy;
 
-/** Walks JSON text value by value, as its owner asks for them.
+/** Reads JSON text value by value, on demand.
  *
- *  Unlike JSON.parse it sees duplicate keys, and it builds nothing that was not asked for: a hostile
+ *  Unlike JSON.parse it detects duplicate keys, and it builds only requested values: a hostile
  *  100 MB text of `{},{},…` costs no memory. */
 export class JsonCursor {
   /** What is being read, for errors: `the header`, then `tensor "w"`. */
@@ -24,20 +24,20 @@ export class JsonCursor {
     this.subject = whole;
   }
 
-  /** Calls `onKey` for each entry, which has to read the value. */
+  /** Calls `onKey` for each entry, which must read the value. */
   object(rule: string, onKey: (key: string) => void): void {
     this.expect('{', rule);
     const keys = new Set<string>();
     this.items('}', () => {
       const key = this.string('a key must be a string');
-      if (keys.has(key)) this.refuse('a key must stand once', `${quote(key)} twice`);
+      if (keys.has(key)) this.fail('a key must be unique', `${quote(key)} twice`);
       keys.add(key);
-      if (!this.take(':')) this.refuseSyntax();
+      if (!this.take(':')) this.failSyntax();
       onKey(key);
     });
   }
 
-  /** Calls `onItem` for each item, which has to read it. */
+  /** Calls `onItem` for each item, which must read it. */
   list(rule: string, onItem: () => void): void {
     this.expect('[', rule);
     this.items(']', onItem);
@@ -52,9 +52,9 @@ export class JsonCursor {
       if (code === 0x22) break;
       if (code === 0x5c) {
         escaped = true;
-        this.at += this.match(escapeSequence)?.length ?? this.refuseSyntax();
+        this.at += this.match(escapeSequence)?.length ?? this.failSyntax();
       } else if (code >= 0x20) this.at++;
-      else this.refuseSyntax();
+      else this.failSyntax();
     }
     const raw = this.text.slice(start, this.at++);
     return escaped ? this.unescape(raw) : raw;
@@ -65,30 +65,30 @@ export class JsonCursor {
     this.space();
     const digits = this.match(/\d{1,16}(?![\w.+-])/y);
     const isPlain = digits !== undefined && (digits === '0' || !digits.startsWith('0'));
-    if (!isPlain || Number(digits) > Number.MAX_SAFE_INTEGER) this.refuse(rule, this.here());
+    if (!isPlain || Number(digits) > Number.MAX_SAFE_INTEGER) this.fail(rule, this.here());
     this.at += digits.length;
     return Number(digits);
   }
 
-  /** Passes over any value. */
+  /** Skips any value. */
   skip(depth = 0): void {
-    if (depth > maxDepth) this.refuse(`values must nest at most ${maxDepth} deep`, 'more');
+    if (depth > maxDepth) this.fail(`values must nest at most ${maxDepth} deep`, 'more');
     this.space();
     const next = this.text[this.at];
     if (next === '{') this.object('', () => this.skip(depth + 1));
     else if (next === '[') this.list('', () => this.skip(depth + 1));
     else if (next === '"') this.string('');
-    else this.at += this.match(scalar)?.length ?? this.refuseSyntax();
+    else this.at += this.match(scalar)?.length ?? this.failSyntax();
   }
 
-  /** Nothing but white space may follow. */
+  /** Checks that only white space follows. */
   end(): void {
     this.space();
-    if (this.at < this.text.length) this.refuseSyntax();
+    if (this.at < this.text.length) this.failSyntax();
   }
 
-  /** Throws: the subject breaks a rule. */
-  refuse(rule: string, got: string): never {
+  /** Throws an error about the current subject. */
+  fail(rule: string, got: string): never {
     throw new SyntaxError(`Cannot read ${this.file}: ${this.subject}: ${rule}, got ${got}`);
   }
 
@@ -98,11 +98,11 @@ export class JsonCursor {
       this.space();
       onItem();
     } while (this.take(','));
-    if (!this.take(close)) this.refuseSyntax();
+    if (!this.take(close)) this.failSyntax();
   }
 
   private expect(open: string, rule: string): void {
-    if (!this.take(open)) this.refuse(rule, this.here());
+    if (!this.take(open)) this.fail(rule, this.here());
   }
 
   private take(character: string): boolean {
@@ -131,11 +131,11 @@ export class JsonCursor {
 
   private unescape(raw: string): string {
     const text: string = JSON.parse(`"${raw}"`);
-    if (/\p{Surrogate}/u.test(text)) this.refuse('text must be Unicode', quote(text));
+    if (/\p{Surrogate}/u.test(text)) this.fail('text must be Unicode', quote(text));
     return text;
   }
 
-  private refuseSyntax(): never {
+  private failSyntax(): never {
     const [place, got] = [`character ${this.at}`, this.here()];
     throw new SyntaxError(
       `Cannot read ${this.file}: ${this.whole} must be JSON, got ${got} at ${place}`,

@@ -23,7 +23,7 @@ const openWith = async (index: unknown) => {
   return SafetensorsReader.open(folder);
 };
 
-test('open() takes one file before shards, and only the tensors that an index names', async () => {
+test('open() prefers a single file, and reads only the tensors of the index', async () => {
   await writeFile(join(folder, '1.safetensors'), shardOf('a'));
   await writeFile(join(folder, '2.safetensors'), shardOf('a'));
   const metadata = { total_size: 1.5, nested: [{ x: null }] };
@@ -36,15 +36,17 @@ test('open() takes one file before shards, and only the tensors that an index na
   await single.close();
 });
 
-test('open() refuses a path with nothing there and a folder without weights', async () => {
+test('open() rejects a missing path and a folder without weights', async () => {
   const nowhere = join(folder, 'nowhere');
   await expect(SafetensorsReader.open(nowhere)).rejects.toThrow(
     new Error(
-      `Cannot open ${nowhere}: it must be a safetensors file or a folder with one, got nothing there`,
+      `Cannot open ${nowhere}: it must be a safetensors file or a folder with one, got no such path`,
     ),
   );
   await expect(SafetensorsReader.open(folder)).rejects.toThrow(
-    new Error(`Cannot open ${folder}: it must hold model.safetensors or ${indexName}, got neither`),
+    new Error(
+      `Cannot open ${folder}: it must contain model.safetensors or ${indexName}, got neither`,
+    ),
   );
 });
 
@@ -54,15 +56,15 @@ test.each([
   ['{"metadata":{}}', 'the index: it must have a weight_map, got none'],
   ['{"weight_map":7}', 'the index: weight_map must be an object of strings, got 7'],
   ['{"weight_map":{"a":[]}}', 'the index: weight_map must be an object of strings, got a list'],
-  ['{"weight_map":{"a":"1","a":"2"}}', 'the index: a key must stand once, got "a" twice'],
-])('open() refuses the index %s', async (text, message) => {
+  ['{"weight_map":{"a":"1","a":"2"}}', 'the index: a key must be unique, got "a" twice'],
+])('open() rejects the index %s', async (text, message) => {
   await expect(openWith(text)).rejects.toThrow(
     new SyntaxError(`Cannot read ${join(folder, indexName)}: ${message}`),
   );
 });
 
 test.each(['../w.safetensors', '/etc/passwd', '..', '.', '', 'a/b', 'C:\\w', '..\\w', 'a\0b'])(
-  'open() refuses the shard %j, which is no file name',
+  'open() rejects the shard %j, which is not a file name',
   async (shard) => {
     await expect(openWith({ weight_map: { a: shard } })).rejects.toThrow(
       new SyntaxError(
@@ -72,32 +74,32 @@ test.each(['../w.safetensors', '/etc/passwd', '..', '.', '', 'a/b', 'C:\\w', '..
   },
 );
 
-test('open() refuses a missing shard', async () => {
+test('open() rejects a missing shard', async () => {
   await writeFile(join(folder, '1.safetensors'), shardOf('a'));
   await expect(
     openWith({ weight_map: { a: '1.safetensors', b: '2.safetensors' } }),
   ).rejects.toThrow(
     new Error(
-      `Cannot open ${join(folder, indexName)}: its shard "2.safetensors" must be in the same folder, got none there; download it again`,
+      `Cannot open ${join(folder, indexName)}: its shard "2.safetensors" must be in the same folder, got no such file; download it again`,
     ),
   );
 });
 
-test('open() refuses a shard without a tensor that the index places there', async () => {
+test('open() rejects a shard that lacks a tensor of the index', async () => {
   await writeFile(join(folder, '1.safetensors'), shardOf('a'));
   await expect(
     openWith({ weight_map: { a: '1.safetensors', b: '1.safetensors' } }),
   ).rejects.toThrow(
     new Error(
-      `Cannot open ${join(folder, indexName)}: tensor "b" must be in shard "1.safetensors", got none of that name there`,
+      `Cannot open ${join(folder, indexName)}: tensor "b" must be in shard "1.safetensors", got no such tensor`,
     ),
   );
 });
 
-test('open() refuses a shard that is a folder', async () => {
+test('open() rejects a shard that is a folder', async () => {
   const shard = join(folder, '1.safetensors');
   await mkdir(shard);
   await expect(openWith({ weight_map: { a: '1.safetensors' } })).rejects.toThrow(
-    new TypeError(`Cannot read ${shard}: it must be a file, got something else`),
+    new TypeError(`Cannot read ${shard}: it must be a regular file`),
   );
 });

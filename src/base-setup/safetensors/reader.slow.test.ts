@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { MemorySource, makeFile } from '../../../test/fixtures/safetensors/make-file.ts';
 import { harmful, harmless, makeRandom } from '../../../test/fixtures/safetensors/mutate.ts';
 import { readFully } from './byte-source.ts';
-import { isFloatDtype } from './dtypes.ts';
 import { readHeader } from './header.ts';
-import { readShardIndex } from './shard-index.ts';
-import { readFloat32Into } from './tensor-data.ts';
+import { readShardIndex } from './open-weights.ts';
+import { readFloat32Into } from './reader.ts';
+import { isFloatDtype } from './tensor-info.ts';
 
 const fixture = (name: string) =>
   readFileSync(new URL(`../../../test/fixtures/safetensors/${name}`, import.meta.url));
@@ -65,8 +65,8 @@ async function readAll(file: Buffer): Promise<void> {
   expect(source.largestView).toBeLessThanOrEqual(file.length);
 }
 
-/** The message with which a file was refused; an error that is not ours fails the test. */
-async function refusal(work: Promise<unknown>): Promise<string | undefined> {
+/** The error message for a rejected file; any other error fails the test. */
+async function errorOf(work: Promise<unknown>): Promise<string | undefined> {
   try {
     await work;
     return undefined;
@@ -81,7 +81,7 @@ async function refusal(work: Promise<unknown>): Promise<string | undefined> {
 
 describe('reading survives 130,000 mutated files', () => {
   test.each(Object.entries(harmless))(
-    'and reads right: %s',
+    'reading them correctly: %s',
     async (name, mutate) => {
       const random = makeRandom(name.length);
       for (let k = 0; k < 5000; k++) await readAll(mutate(seeds[k % seeds.length]!, random));
@@ -90,13 +90,13 @@ describe('reading survives 130,000 mutated files', () => {
   );
 
   test.each(Object.entries(harmful))(
-    'and refuses clearly or reads right: %s',
+    'rejecting them with a clear error or reading them correctly: %s',
     async (name, mutate) => {
       const random = makeRandom(name.length);
       let accepted = 0;
       const messages = new Set<string>();
       for (let k = 0; k < 12_000; k++) {
-        const message = await refusal(readAll(mutate(seeds[k % seeds.length]!, random)));
+        const message = await errorOf(readAll(mutate(seeds[k % seeds.length]!, random)));
         if (message === undefined) accepted++;
         else messages.add(message);
       }
@@ -121,7 +121,7 @@ test('readShardIndex() survives 20,000 mutated indexes', async () => {
       expect(Object.fromEntries(pairs)).toEqual(weight_map);
       for (const shard of index.keys()) expect(shard).not.toMatch(/[/\\]|^\.+$/);
     });
-    if ((await refusal(work)) === undefined) accepted++;
+    if ((await errorOf(work)) === undefined) accepted++;
   }
   expect(accepted).toBeGreaterThan(1000);
 }, 60_000);

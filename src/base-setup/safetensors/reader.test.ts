@@ -12,7 +12,7 @@ interface Golden {
     readonly name: string;
     readonly dtype: string;
     readonly shape: number[];
-    /** Text stands for numbers that JSON has not. */
+    /** Text for numbers that JSON lacks. */
     readonly values?: (number | string)[];
     readonly hex?: string;
   }[];
@@ -65,7 +65,7 @@ test.each(['sharded', 'sharded/model.safetensors.index.json'])(
   },
 );
 
-test('info() says where the bytes lie, for external data', async () => {
+test('info() returns the position of the bytes for external data', async () => {
   const weights = await SafetensorsReader.open(join(fixtures, 'floats.safetensors'));
   const { file, offset, length } = weights.info('model.embed_tokens.weight');
   const handle = await open(file);
@@ -84,7 +84,7 @@ test.each([
   ['F32', Float32Array.from(indices), (i: number) => i],
   ['F16', Uint16Array.from(indices, (i) => 0x3c00 + (i % 7)), (i: number) => 1 + (i % 7) / 1024],
   ['BF16', Uint16Array.from(indices, (i) => 0x3f80 + (i % 7)), (i: number) => 1 + (i % 7) / 128],
-])('readInto() fills the memory it was given, and no more: %s', async (dtype, stored, valueAt) => {
+])('readInto() fills exactly the given memory: %s', async (dtype, stored, valueAt) => {
   const data = new Uint8Array(stored.buffer);
   const header = { w: { dtype, shape: [elements], data_offsets: [0, data.length] } };
   const path = join(folder, 'w.safetensors');
@@ -105,7 +105,7 @@ test.each([
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array) =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-describe('reading refuses', () => {
+describe('reading rejects', () => {
   const other = join(fixtures, 'other-dtypes.safetensors');
 
   test.each(['i64', 'f64', 'bool'])('%s as float32', async (name) => {
@@ -118,7 +118,7 @@ describe('reading refuses', () => {
     await weights.close();
   });
 
-  test('a target of another length', async () => {
+  test('a target of the wrong length', async () => {
     const weights = await SafetensorsReader.open(other);
     await expect(weights.readInto('f32', new Float32Array(2))).rejects.toThrow(
       new RangeError(`Cannot read tensor "f32" of ${other}: target must have 1 elements, got 2`),
@@ -126,10 +126,10 @@ describe('reading refuses', () => {
     await weights.close();
   });
 
-  test('a name that is not there', async () => {
+  test('an unknown name', async () => {
     const weights = await SafetensorsReader.open(other);
     const error = new RangeError(
-      `Cannot read tensor "toString" of ${other}: it must be one of the 8 tensors there, got none of that name`,
+      `Cannot read tensor "toString" of ${other}: it must be one of the 8 tensors there, got no such name`,
     );
     expect(() => weights.info('toString')).toThrow(error);
     await expect(weights.read('toString')).rejects.toThrow(error);

@@ -1,7 +1,15 @@
-import { dtypeBytes, dtypes, type FloatDtype, floatDtypes, isFloatDtype } from './dtypes.ts';
 import { maxDims, maxHeaderBytes, metadataKey, prefixBytes } from './header.ts';
-import { quote, showList } from './quote.ts';
-import { countElements } from './tensor-info.ts';
+import { singleFileName } from './open-weights.ts';
+import {
+  countElements,
+  dtypeBytes,
+  dtypes,
+  type FloatDtype,
+  floatDtypes,
+  isFloatDtype,
+  quote,
+  showList,
+} from './tensor-info.ts';
 
 /** A tensor that will be written. */
 export interface TensorSpec {
@@ -10,21 +18,21 @@ export interface TensorSpec {
   readonly dtype: FloatDtype;
 }
 
-/** Where a tensor goes in its file. */
+/** A tensor's position in its file. */
 export interface Slot extends TensorSpec {
   readonly elements: number;
   readonly position: number;
 }
 
-/** All of a file but the data. */
+/** Everything in a file but the data. */
 export interface FilePlan {
   /** Prefix and header. */
   readonly head: Uint8Array;
   readonly slots: readonly Slot[];
 }
 
-/** Lays a file out as the reference implementation does, byte for byte: wide dtypes first, then by
- *  name; the header padded with spaces, so that the data starts at a multiple of 8. */
+/** Lays out a file byte for byte like the reference implementation: wide dtypes first, then by name,
+ *  and the header padded with spaces so that the data starts at a multiple of 8. */
 export function planFile(
   specs: readonly TensorSpec[],
   metadata: Readonly<Record<string, string>>,
@@ -54,7 +62,7 @@ export function planFile(
 }
 
 function encodeHead(entries: readonly (readonly [string, object])[]): Uint8Array {
-  // Written entry by entry, as an object would move the names that look like numbers to the front.
+  // Written entry by entry because an object would move names that look like numbers to the front.
   const pairs = entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
   const header = Buffer.from(`{${pairs.join(',')}}`);
   const length = Math.ceil(header.byteLength / 8) * 8;
@@ -69,7 +77,7 @@ function encodeHead(entries: readonly (readonly [string, object])[]): Uint8Array
   return head;
 }
 
-/** JSON could carry half a surrogate pair, but readers refuse it. */
+/** JSON can carry a lone surrogate, but readers reject it. */
 function checkMetadata(metadata: Readonly<Record<string, string>>): void {
   for (const [key, value] of Object.entries(metadata)) {
     if (typeof value === 'string' && !/\p{Surrogate}/u.test(`${key}\n${value}`)) continue;
@@ -83,24 +91,73 @@ export function byteLength({ shape, dtype }: TensorSpec): number {
   return countElements(shape) * dtypeBytes[dtype];
 }
 
-/** Refuses tensors that a reader would refuse. */
+/** Rejects tensors that a reader would reject. */
 export function checkSpecs(specs: readonly TensorSpec[]): void {
   const names = new Set<string>();
   for (const { name, shape, dtype } of specs) {
-    const refuse = (rule: string, got: string) => {
+    const fail = (rule: string, got: string) => {
       throw new RangeError(`Cannot write tensor ${quote(name)}: ${rule}, got ${got}`);
     };
-    if (names.has(name)) refuse('its name must be used once', 'it twice');
-    if (name === metadataKey) refuse('its name must not be the key of metadata', quote(name));
-    if (/\p{Surrogate}/u.test(name)) refuse('its name must be Unicode', 'half a surrogate pair');
-    if (!isFloatDtype(dtype)) refuse(`dtype must be ${floatDtypes.join(', ')}`, dtype);
-    if (shape.length > maxDims) refuse(`shape must have at most ${maxDims} dims`, showList(shape));
+    if (names.has(name)) fail('its name must be unique', 'it twice');
+    if (name === metadataKey) fail('its name must not be the key of metadata', quote(name));
+    if (/\p{Surrogate}/u.test(name)) fail('its name must be Unicode', 'a lone surrogate');
+    if (!isFloatDtype(dtype)) fail(`dtype must be ${floatDtypes.join(', ')}`, dtype);
+    if (shape.length > maxDims) fail(`shape must have at most ${maxDims} dims`, showList(shape));
     if (!shape.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) {
-      refuse('shape must be whole numbers ≥ 0', showList(shape));
+      fail('shape must be whole numbers ≥ 0', showList(shape));
     }
     if (!Number.isSafeInteger(byteLength({ name, shape, dtype }))) {
-      refuse('shape must have fewer than 2^53 bytes', showList(shape));
+      fail('shape must have fewer than 2^53 bytes', showList(shape));
     }
     names.add(name);
   }
+}
+
+/** The tensors of each file, by file name. */
+export type ShardPlan = ReadonlyMap<string, readonly TensorSpec[]>;
+
+/** Assigns tensors to shards in their order, as huggingface_hub does.
+ *  @example limit 10, sizes 6, 6, 2, 6, 2, 2  →  [6], [6, 2], [6, 2, 2] */
+export function planShards(specs: readonly TensorSpec[], maxShardBytes: number): ShardPlan {
+  if (!(maxShardBytes > 0)) {
+    throw new RangeError(
+      `Cannot write shards: maxShardBytes must be greater than 0, got ${maxShardBytes}`,
+    );
+  }
+  const shards: TensorSpec[][] = [];
+  let current: TensorSpec[] = [];
+  let size = 0;
+  for (const spec of specs) {
+    const bytes = byteLength(spec);
+    if (bytes > maxShardBytes) {
+      shards.push([spec]);
+      continue;
+    }
+    if (size + bytes > maxShardBytes) {
+      shards.push(current);
+      current = [];
+      size = 0;
+    }
+    current.push(spec);
+    size += bytes;
+  }
+  if (current.length > 0 || shards.length === 0) shards.push(current);
+  if (shards.length === 1) return new Map([[singleFileName, shards[0]!]]);
+  const digits = (n: number) => String(n).padStart(5, '0');
+  return new Map(
+    shards.map((shard, i) => [
+      `model-${digits(i + 1)}-of-${digits(shards.length)}.safetensors`,
+      shard,
+    ]),
+  );
+}
+
+/** The text of `model.safetensors.index.json`. */
+export function planShardIndex(shards: ShardPlan): string {
+  const specs = [...shards.values()].flat();
+  const total_size = specs.reduce((sum, spec) => sum + byteLength(spec), 0);
+  const weight_map = Object.fromEntries(
+    [...shards].flatMap(([file, of]) => of.map(({ name }) => [name, file])),
+  );
+  return `${JSON.stringify({ metadata: { total_size }, weight_map }, undefined, 2)}\n`;
 }

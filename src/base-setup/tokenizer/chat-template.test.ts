@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { qwen3Folder, readFixture } from '../../../test/fixtures/tokenizer/folders.ts';
-import { type ChatMessage, ChatTemplate, type ChatTemplateOptions } from './chat-template.ts';
-import { loadTokenizer } from './load-tokenizer.ts';
+import {
+  type ChatMessage,
+  ChatTemplate,
+  type ChatTemplateOptions,
+  formatTime,
+} from './chat-template.ts';
+import { loadTokenizer } from './tokenizer.ts';
 import type { TokenizerConfig } from './tokenizer-files.ts';
 
 interface Chat {
@@ -49,7 +54,7 @@ describe('applyChatTemplate() equals transformers', () => {
     expect(template.render(of.messages, optionsOf(of))).toBe(of.text);
   });
 
-  test.each(cases.filter(({ error }) => error !== undefined))('$name is refused', (of) => {
+  test.each(cases.filter(({ error }) => error !== undefined))('$name is rejected', (of) => {
     expect(() => template.render(of.messages, optionsOf(of))).toThrow(
       `Cannot apply the chat template: ${of.error}`,
     );
@@ -77,7 +82,7 @@ describe('the template', () => {
     expect(makeTemplate(undefined, config).render(hello, {})).toBe('config');
   });
 
-  test('is the one for tools if there is one and tools are given', () => {
+  test('is the tool_use template if there is one and tools are passed', () => {
     const chat_template = [
       { name: 'default', template: 'plain' },
       { name: 'tool_use', template: 'tools' },
@@ -87,28 +92,28 @@ describe('the template', () => {
     expect(template.render(hello, { tools: [{}] })).toBe('tools');
   });
 
-  test('gets the tokens by name, and none for what is not there', () => {
+  test('receives the tokens by name, and nothing for missing ones', () => {
     const source = '{{ bos_token }}|{{ eos_token }}|{{ tools is none }}|{{ documents is none }}';
     const template = makeTemplate(source, {}, { eos_token: '</s>' });
     expect(template.render(hello, {})).toBe('|</s>|true|true');
   });
 
-  test('knows range and the day', () => {
+  test('supports range and the date', () => {
     vi.useFakeTimers({ now: new Date(2024, 6, 4, 9, 5) });
     const source =
       "{% for i in range(3) %}{{ i }}{% endfor %}{% for i in range(5, 1, -2) %}{{ i }}{% endfor %} {{ strftime_now('%d %b %Y') }}";
     expect(makeTemplate(source).render(hello, {})).toBe('01253 04 Jul 2024');
   });
 
-  test('must be there', () => {
+  test('is required', () => {
     expect(() => makeTemplate(undefined).render(hello, {})).toThrow(
       'Cannot apply the chat template: the tokenizer must have one, got none; add chat_template.jinja to its folder, or pass plain text',
     );
   });
 
-  test('must get messages', () => {
+  test('needs messages', () => {
     expect(() => makeTemplate('x').render([], {})).toThrow(
-      'Cannot apply the chat template: it must get messages, got none',
+      'Cannot apply the chat template: there must be at least one message, got none',
     );
   });
 
@@ -117,4 +122,21 @@ describe('the template', () => {
       /^Cannot apply the chat template: /,
     );
   });
+});
+
+const morning = new Date(2024, 6, 4, 9, 5, 7);
+
+test.each([
+  ['%d %b %Y', '04 Jul 2024'],
+  ['%A, %B %d, %y', 'Thursday, July 04, 24'],
+  ['%Y-%m-%dT%H:%M:%S', '2024-07-04T09:05:07'],
+  ['%a %I:%M %p', 'Thu 09:05 AM'],
+  ['100%% %Q', '100% %Q'],
+])('formatTime() formats %s like Python', (format, expected) => {
+  expect(formatTime(morning, format)).toBe(expected);
+});
+
+test('formatTime() supports 12-hour time', () => {
+  const hours = [0, 11, 12, 23].map((hour) => formatTime(new Date(2024, 0, 1, hour), '%I%p'));
+  expect(hours).toEqual(['12AM', '11AM', '12PM', '11PM']);
 });

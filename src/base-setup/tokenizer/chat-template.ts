@@ -1,4 +1,3 @@
-import { formatTime } from './format-time.ts';
 import { JinjaInterpreter, JinjaScope, JinjaTemplate } from './libraries.ts';
 import type { TokenizerFiles } from './tokenizer-files.ts';
 
@@ -10,27 +9,27 @@ export interface ChatMessage {
 }
 
 export interface ChatTemplateOptions {
-  /** Ends with the start of the assistant's answer; false by default. */
+  /** Append the start of the assistant's answer; false by default. */
   readonly addGenerationPrompt?: boolean;
   /** JSON schemas of functions that the model may call. */
   readonly tools?: readonly object[];
-  /** Texts that the model may draw on. */
+  /** Texts that the model may use. */
   readonly documents?: readonly object[];
-  /** More that the template knows, such as `enable_thinking: false`. */
+  /** Other variables of the template, such as `enable_thinking: false`. */
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-/** The template that turns conversations into prompts, rendered as transformers does. */
+/** The template that turns conversations into prompts, rendered like in transformers. */
 export class ChatTemplate {
-  /** Templates by name; most models have only the one called `default`. */
+  /** Templates by name; most models have only `default`. */
   private readonly sources: ReadonlyMap<string, string>;
   private readonly tokenNames: Readonly<Record<string, string>>;
   private readonly parsed = new Map<string, JinjaTemplate>();
 
-  /** chat_template.jinja goes before tokenizer_config.json. */
+  /** chat_template.jinja takes precedence over tokenizer_config.json. */
   constructor({ chatTemplate, config }: TokenizerFiles, names: Readonly<Record<string, string>>) {
-    const found = chatTemplate ?? config.chat_template ?? [];
-    const named = typeof found === 'string' ? [{ name: 'default', template: found }] : found;
+    const source = chatTemplate ?? config.chat_template ?? [];
+    const named = typeof source === 'string' ? [{ name: 'default', template: source }] : source;
     this.sources = new Map(named.map(({ name, template }) => [name, template]));
     this.tokenNames = names;
   }
@@ -38,7 +37,9 @@ export class ChatTemplate {
   render(messages: readonly ChatMessage[], options: ChatTemplateOptions): string {
     const { addGenerationPrompt = false, tools, documents, variables } = options;
     if (messages.length === 0) {
-      throw new RangeError('Cannot apply the chat template: it must get messages, got none');
+      throw new RangeError(
+        'Cannot apply the chat template: there must be at least one message, got none',
+      );
     }
     const scope = makeScope({
       ...this.tokenNames,
@@ -71,8 +72,8 @@ export class ChatTemplate {
   }
 }
 
-/** The globals of transformers' templates beside the variables. Set here because the
- *  library's `strftime_now` speaks the machine's language. */
+/** The variables and transformers' global functions. Defined here because the library's
+ *  `strftime_now` uses the machine's language. */
 function makeScope(variables: Readonly<Record<string, unknown>>): JinjaScope {
   const globals = {
     true: true,
@@ -97,4 +98,35 @@ function makeRange(first: number, end?: number, step = 1): number[] {
   const [from, to] = end === undefined ? [0, first] : [first, end];
   const length = Math.max(0, Math.ceil((to - from) / step));
   return Array.from({ length }, (_, i) => from + i * step);
+}
+
+const months =
+  'January February March April May June July August September October November December'.split(
+    ' ',
+  );
+const days = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
+
+/** Python's strftime in English, for the directives that chat templates use; local time.
+ *  @example 4 July 2024, '%d %b %Y'  →  '04 Jul 2024' */
+export function formatTime(time: Date, format: string): string {
+  const two = (n: number) => String(n).padStart(2, '0');
+  const month = months[time.getMonth()]!;
+  const day = days[time.getDay()]!;
+  const parts: Readonly<Record<string, string>> = {
+    Y: String(time.getFullYear()),
+    y: two(time.getFullYear() % 100),
+    m: two(time.getMonth() + 1),
+    B: month,
+    b: month.slice(0, 3),
+    d: two(time.getDate()),
+    A: day,
+    a: day.slice(0, 3),
+    H: two(time.getHours()),
+    I: two(time.getHours() % 12 || 12),
+    p: time.getHours() < 12 ? 'AM' : 'PM',
+    M: two(time.getMinutes()),
+    S: two(time.getSeconds()),
+    '%': '%',
+  };
+  return format.replace(/%(.)/g, (directive, letter: string) => parts[letter] ?? directive);
 }

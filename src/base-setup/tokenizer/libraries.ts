@@ -1,7 +1,7 @@
 import * as jinja from '@huggingface/jinja';
 import * as tokenizers from '@huggingface/tokenizers';
 
-// What is used of two libraries whose own types TypeScript cannot find from an ES module.
+// Types of what we use from two libraries whose own types TypeScript cannot resolve from an ES module.
 
 export interface LibraryTokenizer {
   readonly model: { readonly vocab: readonly string[] };

@@ -8,7 +8,7 @@ import {
   type TokenRole,
 } from './tokenizer-files.ts';
 
-/** What special tokens are found by. */
+/** What is needed to find special tokens. */
 export interface Vocabulary {
   /** One more than the largest id. */
   readonly size: number;
@@ -22,12 +22,12 @@ export interface SpecialTokens {
   /** Every token that ends a text. */
   readonly eosIds: readonly number[];
   readonly padId: number;
-  /** The names by which chat templates know the tokens. */
+  /** The tokens' names in chat templates. */
   readonly names: Readonly<Record<string, string>>;
 }
 
-/** Finds the special tokens in a model's files. Ends of text are all that tokenizer_config.json and
- *  generation_config.json name (else config.json): a chat model has several. */
+/** Finds the special tokens in a model's files. EOS tokens are all those in tokenizer_config.json and
+ *  generation_config.json (else config.json): a chat model has several. */
 export function findSpecialTokens(files: TokenizerFiles, vocabulary: Vocabulary): SpecialTokens {
   const { config, model, generation } = files;
   const names: Record<string, string> = {};
@@ -46,7 +46,7 @@ export function findSpecialTokens(files: TokenizerFiles, vocabulary: Vocabulary)
   }
   const eos = [idOf('eos_token'), ...listOf(generation.eos_token_id ?? model.eos_token_id ?? [])];
   const eosIds = [...new Set(eos.filter((id) => id !== undefined))];
-  // `"bos_token": null` says that there is none, whatever the model's own files name.
+  // `"bos_token": null` means that there is none, whatever the model's own files say.
   const fallback = config.bos_token === null ? undefined : (bosOf(generation) ?? bosOf(model));
   const bosId = idOf('bos_token') ?? fallback;
   const padId = choosePad(
@@ -63,13 +63,13 @@ interface PadSources extends TokenizerFiles {
   readonly unk: number | undefined;
 }
 
-/** PAD must never be an end of text, or an end that was sampled would look like padding. The first
- *  of these that is neither BOS nor EOS:
- *  1. what tokenizer_config.json names, then generation_config.json, then config.json;
- *  2. an added token whose name says `pad` (Qwen's `<|vision_pad|>`, Llama 3's
+/** PAD must never be an EOS token, otherwise a sampled EOS would look like padding. The first of
+ *  these that is neither BOS nor EOS:
+ *  1. the token in tokenizer_config.json, then generation_config.json, then config.json;
+ *  2. an added token whose name contains `pad` (Qwen's `<|vision_pad|>`, Llama 3's
  *     `<|finetune_right_pad_id|>`), then one that is `reserved` or `unused`;
  *  3. the unknown token (Llama 2's `<unk>`);
- *  4. an id past the end of vocabulary and embedding, which no text has and no model may be fed.
+ *  4. an id beyond vocabulary and embedding, which no text has and no model may receive.
  *  @example Qwen3, eos [<|im_end|>, <|endoftext|>], pad <|endoftext|>  →  <|vision_pad|>
  *  @example GPT-2, eos [50256], vocabulary and embedding of 50257, no pad  →  50257 */
 function choosePad(sources: PadSources, vocabulary: Vocabulary): number {
@@ -103,7 +103,7 @@ function bosOf({ bos_token_id }: TokenIds): number | undefined {
   return bos_token_id ?? undefined;
 }
 
-/** The ids that `skipSpecialTokens` leaves out. */
+/** The ids that `skipSpecialTokens` omits. */
 export function findSpecialIds(
   added: readonly AddedTokenConfig[],
   { config, vocabulary }: { config: TokenizerConfig; vocabulary: Vocabulary },

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { parseJsonObject, readTextIfExists } from '../../fs/index.ts';
-import type { DecoderConfig } from './make-decoder.ts';
-import type { PreTokenizerConfig } from './mend-pre-tokenizer.ts';
+import type { DecoderConfig } from './decoder.ts';
+import type { PreTokenizerConfig } from './fix-pre-tokenizer.ts';
 
-/** A token as the files name it. */
+/** A token as written in the files. */
 export type NamedToken = string | { readonly content: string };
 
 export interface AddedTokenConfig {
@@ -12,7 +12,7 @@ export interface AddedTokenConfig {
   readonly special?: boolean;
 }
 
-/** What a tokenizer.json holds, as far as it is read here. */
+/** The fields of a tokenizer.json that are used here. */
 interface TokenizerJson {
   readonly added_tokens: readonly AddedTokenConfig[];
   readonly decoder: DecoderConfig | null;
@@ -20,7 +20,7 @@ interface TokenizerJson {
   readonly model: object;
 }
 
-/** The tokens that have a role. */
+/** The tokens with a role. */
 export const namedTokens = [
   'bos_token',
   'eos_token',
@@ -35,7 +35,7 @@ export type TokenRole = (typeof namedTokens)[number];
 type TokenRoles = { readonly [Role in TokenRole]?: NamedToken | null };
 type TokenList = readonly NamedToken[] | Readonly<Record<string, NamedToken>>;
 
-/** What a tokenizer_config.json holds, as far as it is read here. */
+/** The fields of a tokenizer_config.json that are used here. */
 export interface TokenizerConfig extends TokenRoles {
   readonly additional_special_tokens?: TokenList | null;
   readonly extra_special_tokens?: TokenList | null;
@@ -51,10 +51,10 @@ export interface TokenIds {
   readonly vocab_size?: number;
 }
 
-/** All files of a model's folder that concern its tokenizer. */
+/** All files in a model's folder that concern its tokenizer. */
 export interface TokenizerFiles {
   readonly tokenizer: TokenizerJson;
-  /** tokenizer_config.json over special_tokens_map.json. */
+  /** special_tokens_map.json, overridden by tokenizer_config.json. */
   readonly config: TokenizerConfig;
   readonly model: TokenIds;
   readonly generation: TokenIds;
@@ -62,13 +62,13 @@ export interface TokenizerFiles {
   readonly chatTemplate: string | undefined;
 }
 
-/** Reads the files; only tokenizer.json must be there. */
+/** Reads the files; only tokenizer.json is required. */
 export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles> {
   const read = <T>(name: string) => readJson<T>(join(folder, name));
   const tokenizer = await read<TokenizerJson>('tokenizer.json');
   if (tokenizer === undefined) {
     throw new Error(
-      `Cannot load a tokenizer from ${folder}: it must hold tokenizer.json, got none; save it with a fast tokenizer of transformers`,
+      `Cannot load a tokenizer from ${folder}: it must contain tokenizer.json, got none; save it with a fast tokenizer of transformers`,
     );
   }
   return {

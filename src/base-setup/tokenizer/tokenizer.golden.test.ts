@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readFixture, tokenizerFolders } from '../../../test/fixtures/tokenizer/folders.ts';
-import { loadTokenizer } from './load-tokenizer.ts';
-import { StreamingDecoder } from './streaming-decoder.ts';
-import type { Tokenizer } from './tokenizer.ts';
+import { loadTokenizer, StreamingDecoder, type Tokenizer } from './tokenizer.ts';
 
 interface Golden {
   readonly cases: {
@@ -29,7 +27,7 @@ function stream(tokenizer: Tokenizer, ids: readonly number[]): string {
 describe.each(tokenizerFolders)('$name', ({ name, folder, isAbsent, note }) => {
   const { cases }: Golden = JSON.parse(readFixture(`goldens/${name}.json`));
 
-  test.skipIf(isAbsent)(`encodes the corpus as the native library does${note}`, async () => {
+  test.skipIf(isAbsent)(`encodes the corpus like the native library${note}`, async () => {
     const tokenizer = await loadTokenizer(folder);
     expect(cases.map((of) => of.name)).toEqual([...texts.keys()]);
     for (const of of cases) {
@@ -40,7 +38,7 @@ describe.each(tokenizerFolders)('$name', ({ name, folder, isAbsent, note }) => {
     }
   });
 
-  test.skipIf(isAbsent)(`decodes the corpus as the native library does${note}`, async () => {
+  test.skipIf(isAbsent)(`decodes the corpus like the native library${note}`, async () => {
     const tokenizer = await loadTokenizer(folder);
     for (const { name: of, ids, decoded, skipped } of cases) {
       const text = texts.get(of)!.replace(/\p{Surrogate}/gu, '\ufffd');

@@ -1,28 +1,31 @@
+import { join } from 'node:path';
 import { type ChatMessage, ChatTemplate, type ChatTemplateOptions } from './chat-template.ts';
-import type { DecoderStage } from './decoder-stages.ts';
+import { type DecoderStage, makeDecoder, type TextSink } from './decoder.ts';
+import { fixPreTokenizer } from './fix-pre-tokenizer.ts';
 import { LibraryTokenizer } from './libraries.ts';
-import { makeDecoder } from './make-decoder.ts';
-import { mendPreTokenizer } from './mend-pre-tokenizer.ts';
 import { findSpecialIds, findSpecialTokens, type Vocabulary } from './special-tokens.ts';
-import { type DecodeOptions, StreamingDecoder, type TokenReader } from './streaming-decoder.ts';
-import type { AddedTokenConfig, TokenizerFiles } from './tokenizer-files.ts';
+import {
+  type AddedTokenConfig,
+  readTokenizerFiles,
+  type TokenizerFiles,
+} from './tokenizer-files.ts';
 
 export interface EncodeOptions {
-  /** Adds what the model wants around a text, such as Llama's `<s>`; true by default. */
+  /** Add the tokens that the model expects around a text, such as Llama's `<s>`; true by default. */
   readonly addSpecialTokens?: boolean;
 }
 
-/** A model's tokenizer: text to ids and back, exactly as the native library does it. */
+/** A model's tokenizer: text to ids and back, with the same results as the native library. */
 export class Tokenizer implements TokenReader {
-  /** Starts a text, if the model has such a token. */
+  /** The token that starts a text, if the model has one. */
   readonly bosId: number | undefined;
-  /** End a text, each of them. */
+  /** All tokens that end a text. */
   readonly eosIds: readonly number[];
-  /** Fills a batch; never one of `eosIds`. See `padIsVirtual`. */
+  /** The padding token; never one of `eosIds`. See `padIsVirtual`. */
   readonly padId: number;
   /** One more than the largest id; a model's embedding may have more rows. */
   readonly vocabSize: number;
-  /** What `skipSpecialTokens` leaves out. */
+  /** The tokens that `skipSpecialTokens` omits. */
   readonly specialIds: ReadonlySet<number>;
   readonly decoderStage: DecoderStage;
   private readonly library: LibraryTokenizer;
@@ -32,7 +35,7 @@ export class Tokenizer implements TokenReader {
     const tokenizer = {
       ...files.tokenizer,
       added_tokens: mergeAdded(files),
-      pre_tokenizer: mendPreTokenizer(files.tokenizer.pre_tokenizer),
+      pre_tokenizer: fixPreTokenizer(files.tokenizer.pre_tokenizer),
     };
     this.library = new LibraryTokenizer(tokenizer, {});
     this.decoderStage = makeDecoder(tokenizer.decoder);
@@ -50,13 +53,13 @@ export class Tokenizer implements TokenReader {
     this.chatTemplate = new ChatTemplate(files, names);
   }
 
-  /** Whether no token could be spared for padding, so that `padId` must never reach the model. */
+  /** Whether no token was free for padding, so `padId` must never reach the model. */
   get padIsVirtual(): boolean {
     return this.padId >= this.vocabSize;
   }
 
-  /** A text's ids. Special tokens written in the text become those tokens, and halves of surrogate
-   *  pairs, which UTF-8 cannot hold, become U+FFFD. */
+  /** The ids of a text. Special tokens written in the text become those tokens; lone surrogates, which
+   *  UTF-8 cannot represent, become U+FFFD. */
   encode(text: string, { addSpecialTokens = true }: EncodeOptions = {}): Int32Array {
     const { ids, tokens } = this.library.encode(text.replace(/\p{Surrogate}/gu, '\ufffd'), {
       add_special_tokens: addSpecialTokens,
@@ -64,13 +67,13 @@ export class Tokenizer implements TokenReader {
     const unknown = tokens.find((_, i) => ids[i] === undefined);
     if (unknown !== undefined) {
       throw new RangeError(
-        `Cannot encode text: token "${unknown}" must be in the vocabulary, got none of that name; correct tokenizer.json`,
+        `Cannot encode text: token "${unknown}" must be in the vocabulary, got no such token; correct tokenizer.json`,
       );
     }
     return Int32Array.from(ids as readonly number[]);
   }
 
-  /** The text of ids; an id without a token, such as a virtual PAD, is no text. */
+  /** The text of ids; an id without a token, such as a virtual PAD, adds nothing. */
   decode(ids: Iterable<number>, options: DecodeOptions = {}): string {
     const decoder = new StreamingDecoder(this, options);
     let text = '';
@@ -78,7 +81,7 @@ export class Tokenizer implements TokenReader {
     return text + decoder.finish();
   }
 
-  /** Each id's part of `decode(ids)`. A character that is spread over tokens belongs to the last.
+  /** Each id's part of `decode(ids)`. A character that spans several tokens belongs to the last.
    *  @example Llama 2, ▁ <0xF0> <0x9F> <0x99> <0x82> ▁ok  →  ['', '', '', '', '🙂', ' ok'] */
   pieces(ids: Iterable<number>, options: DecodeOptions = {}): string[] {
     const pieces: string[] = [];
@@ -102,14 +105,14 @@ export class Tokenizer implements TokenReader {
     return skipSpecialTokens && this.specialIds.has(id) ? undefined : this.library.id_to_token(id);
   }
 
-  /** A conversation as the model was trained to see it. Encode it with `addSpecialTokens: false`:
-   *  the template writes them itself. */
+  /** Formats a conversation as in the model's training. Encode the result with
+   *  `addSpecialTokens: false`, because the template adds them itself. */
   applyChatTemplate(messages: readonly ChatMessage[], options: ChatTemplateOptions = {}): string {
     return this.chatTemplate.render(messages, options);
   }
 }
 
-/** Tokens that only tokenizer_config.json knows are added too, as in transformers. */
+/** Also adds the tokens that are only in tokenizer_config.json, as in transformers. */
 function mergeAdded({ tokenizer, config }: TokenizerFiles): AddedTokenConfig[] {
   const added = tokenizer.added_tokens ?? [];
   const known = new Set(added.map(({ id }) => id));
@@ -117,4 +120,81 @@ function mergeAdded({ tokenizer, config }: TokenizerFiles): AddedTokenConfig[] {
     .map(([id, token]) => ({ ...token, id: Number(id) }))
     .filter(({ id }) => !known.has(id));
   return [...added, ...more];
+}
+
+/** Loads the tokenizer in a model's folder from tokenizer.json and, if present,
+ *  tokenizer_config.json, special_tokens_map.json, chat_template.jinja, generation_config.json and
+ *  config.json. */
+export async function loadTokenizer(folder: string): Promise<Tokenizer> {
+  const files = await readTokenizerFiles(folder);
+  try {
+    return new Tokenizer(files);
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new TypeError(`Cannot load ${join(folder, 'tokenizer.json')}: ${message}`, { cause });
+  }
+}
+
+export interface DecodeOptions {
+  /** Omit special tokens such as `<|im_end|>`; false by default. */
+  readonly skipSpecialTokens?: boolean;
+  /** Preceding tokens whose text is not returned. Pass the prompt here to decode a response: without
+   *  it, Llama's first token loses its space. */
+  readonly after?: Iterable<number>;
+}
+
+/** What decoding needs from a tokenizer. */
+export interface TokenReader {
+  readonly decoderStage: DecoderStage;
+  /** The token in the vocabulary, or undefined if there is none or the options skip it. */
+  readToken(id: number, options: DecodeOptions): string | undefined;
+}
+
+/** Turns tokens into text as they arrive. The concatenated results of `push` and `finish` equal
+ *  `decode` of all tokens: bytes of an unfinished character wait until it is complete, and a run of
+ *  sentencepiece's byte tokens until it ends.
+ *  @example
+ *  const decoder = new StreamingDecoder(tokenizer, { after: promptIds });
+ *  for (const id of ids) process.stdout.write(decoder.push(id));
+ *  process.stdout.write(decoder.finish()); */
+export class StreamingDecoder {
+  private readonly reader: TokenReader;
+  private readonly options: DecodeOptions;
+  private readonly sink: TextSink;
+  private pending = '';
+
+  constructor(tokenizer: TokenReader, options: DecodeOptions = {}) {
+    this.reader = tokenizer;
+    this.options = options;
+    this.sink = tokenizer.decoderStage({
+      push: (text, at) => {
+        if (at >= 0) this.pending += text;
+      },
+      finish: () => {},
+    });
+    for (const id of options.after ?? []) this.send(id, -1);
+  }
+
+  /** Adds a token and returns the text that is now certain, possibly none. */
+  push(id: number): string {
+    this.send(id, 0);
+    return this.take();
+  }
+
+  /** Returns the text that was held back; bytes of an incomplete character become U+FFFD. */
+  finish(): string {
+    this.sink.finish();
+    return this.take();
+  }
+
+  private send(id: number, at: number): void {
+    const token = this.reader.readToken(id, this.options);
+    if (token !== undefined) this.sink.push(token, at);
+  }
+
+  private take(): string {
+    const text = this.pending;
+    this.pending = '';
+    return text;
+  }
 }

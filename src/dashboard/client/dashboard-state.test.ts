@@ -1,6 +1,7 @@
+import { signal } from '@preact/signals';
 import { expect, test, vi } from 'vitest';
 import type { DashboardEvent, DashboardSource, RunSummary } from '../api.ts';
-import { DashboardState } from './dashboard-state.ts';
+import { DashboardState, reuseEntries, stableList } from './dashboard-state.ts';
 
 const location = { hash: '' };
 let goTo!: () => void;
@@ -16,43 +17,43 @@ vi.stubGlobal('history', {
 
 const runOf = (status: RunSummary['status']) => ({ id: 'a', status }) as RunSummary;
 
-/** A state with the events and the first list in the test's hand. */
-function makeState() {
-  let tell!: (event: DashboardEvent) => void;
+/** A state whose events and first list the test controls. */
+function createState() {
+  let send!: (event: DashboardEvent) => void;
   let answer!: (runs: RunSummary[]) => void;
   const runs = new Promise<RunSummary[]>((resolve) => {
     answer = resolve;
   });
-  const live = { subscribe: (listener: typeof tell) => (tell = listener) };
+  const live = { subscribe: (listener: typeof send) => (send = listener) };
   const state = new DashboardState({ runs: () => runs, live } as unknown as DashboardSource);
   const status = () => state.runs.value?.map((run) => run.status);
   const answerWith = async (list: RunSummary[]) => {
     answer(list);
     await runs;
   };
-  return { tell, answer: answerWith, status, state };
+  return { send, answer: answerWith, status, state };
 }
 
-test('the first list is shown until an event brings a newer one', async () => {
-  const { tell, answer, status } = makeState();
+test('the first list is shown until an event replaces it', async () => {
+  const { send, answer, status } = createState();
   await answer([runOf('running')]);
   expect(status()).toEqual(['running']);
-  tell({ type: 'runs', runs: [runOf('paused')] });
+  send({ type: 'runs', runs: [runOf('paused')] });
   expect(status()).toEqual(['paused']);
 });
 
-test('a list that comes after an event is older than it', async () => {
-  const { tell, answer, status } = makeState();
-  tell({ type: 'runs', runs: [runOf('paused')] });
+test('a list that arrives after an event is ignored', async () => {
+  const { send, answer, status } = createState();
+  send({ type: 'runs', runs: [runOf('paused')] });
   await answer([runOf('running')]);
   expect(status()).toEqual(['paused']);
 });
 
 const named = (id: string, step = 0) => ({ id, name: id, step, counts: {} }) as RunSummary;
 
-test('ticks and zoom stand in the address, and come from it', async () => {
-  const { tell, state } = makeState();
-  tell({ type: 'runs', runs: [named('a'), named('b'), named('c')] });
+test('ticks and zoom are written to the URL and read from it', async () => {
+  const { send, state } = createState();
+  send({ type: 'runs', runs: [named('a'), named('b'), named('c')] });
   expect(location.hash).toBe('');
   state.tick('b', true);
   expect(location.hash).toBe('#/runs/a?with=b');
@@ -71,14 +72,38 @@ test('ticks and zoom stand in the address, and come from it', async () => {
   location.hash = '';
 });
 
-test('what is drawn changes with the runs, not with their steps', () => {
-  const { tell, state } = makeState();
-  tell({ type: 'runs', runs: [named('a'), named('b')] });
+test('the drawn runs do not change when only their steps do', () => {
+  const { send, state } = createState();
+  send({ type: 'runs', runs: [named('a'), named('b')] });
   const [names, drawn, [, b]] = [state.names.value, state.drawn.value, state.runs.value!];
-  tell({ type: 'runs', runs: [named('a', 1), named('b')] });
+  send({ type: 'runs', runs: [named('a', 1), named('b')] });
   expect(state.run.value!.step).toBe(1);
   expect(state.runs.value![1]).toBe(b);
   expect([state.names.value, state.drawn.value]).toEqual([names, drawn]);
   expect(state.names.value).toBe(names);
   expect(state.drawn.value).toBe(drawn);
+});
+
+test('reuseEntries() keeps equal entries', () => {
+  const [a, b] = [{ id: 1 }, { id: 2 }];
+  const [first, second, third] = reuseEntries([a, b], [{ id: 2 }, { id: 3 }, { id: 1 }]);
+  expect([first, third]).toEqual([b, a]);
+  expect(first).toBe(b);
+  expect(third).toBe(a);
+  expect(second).toEqual({ id: 3 });
+});
+
+test('a stable list changes only if one of its entries does', () => {
+  const runs = signal([{ name: 'a', step: 1 }]);
+  const names = stableList(() => runs.value.map(({ name }) => ({ name })));
+  const first = names.value;
+  runs.value = [{ name: 'a', step: 2 }];
+  expect(names.value).toBe(first);
+  runs.value = [
+    { name: 'a', step: 2 },
+    { name: 'b', step: 0 },
+  ];
+  expect(names.value).toEqual([{ name: 'a' }, { name: 'b' }]);
+  runs.value = [];
+  expect(names.value).toEqual([]);
 });

@@ -1,12 +1,11 @@
 import { options, render } from 'preact';
-import type { ReportData } from '../report/report-data.ts';
+import type { ReportData } from '../api.ts';
 import './theme.css';
 import './base.css';
 import { DashboardState } from './dashboard-state.ts';
-import { embeddedSource } from './embedded-source.ts';
-import { httpSource } from './http-source.ts';
 import { App } from './shell/app.tsx';
-import { followTheme } from './shell/theme.ts';
+import { applyTheme } from './shell/theme.ts';
+import { embeddedSource, httpSource } from './sources.ts';
 
 const report = document.getElementById('proximal-report');
 const source =
@@ -14,7 +13,7 @@ const source =
     ? httpSource()
     : embeddedSource(JSON.parse(report.textContent ?? '') as ReportData);
 
-// Once a frame at most, and not at all while nobody sees the page.
-options.debounceRendering = (draw) => requestAnimationFrame(draw);
-followTheme();
+// Render at most once per frame, and not at all while the page is hidden.
+options.debounceRendering = (render) => requestAnimationFrame(render);
+applyTheme();
 render(<App state={new DashboardState(source)} />, document.getElementById('app')!);

@@ -1,31 +1,39 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
+import { resolvePPOConfig } from '../../config/ppo-config.ts';
 import { parseMetricNotes } from './charts/metric-notes.ts';
 
-const notesId = 'virtual:metric-notes';
+const metricsDoc = fileURLToPath(new URL('../../../docs/metrics.md', import.meta.url));
 
-/** Gives the page the tables of docs/metrics.md, so that they are written down once. */
-function metricNotes(): Plugin {
-  const file = fileURLToPath(new URL('../../../docs/metrics.md', import.meta.url));
+/** Modules whose contents are computed when the page is built. The page gets the defaults of PPO's
+ *  config from its schema this way, without the schema library. */
+const generatedModules: Readonly<Record<string, () => string>> = {
+  'virtual:metric-notes': () => {
+    const notes = parseMetricNotes(readFileSync(metricsDoc, 'utf8'));
+    return `export const metricNotes = ${JSON.stringify(notes)};`;
+  },
+  'virtual:ppo-defaults': () => `export const ppoDefaults = ${JSON.stringify(resolvePPOConfig())};`,
+};
+
+function generateModules(): Plugin {
   return {
-    name: 'metric-notes',
-    resolveId: (id) => (id === notesId ? `\0${notesId}` : undefined),
+    name: 'generated-modules',
+    resolveId: (id) => (id in generatedModules ? `\0${id}` : undefined),
     load(id) {
-      if (id !== `\0${notesId}`) return undefined;
-      this.addWatchFile(file);
-      const notes = parseMetricNotes(readFileSync(file, 'utf8'));
-      return `export const metricNotes = ${JSON.stringify(notes)};`;
+      const generate = generatedModules[id.replace(/^\0/, '')];
+      if (generate === undefined) return undefined;
+      this.addWatchFile(metricsDoc);
+      return generate();
     },
   };
 }
 
-/** One script without imports, so that the server's page and a report's are the same: the one
- *  loads `page.js`, the other carries it. */
+/** Builds one script without imports, which the server's page loads and a report embeds. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
-  plugins: [metricNotes()],
+  plugins: [generateModules()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2023',

@@ -1,11 +1,14 @@
 import { appendJsonLines, explainSystemError, JsonlTail } from '../../fs/index.ts';
-import type { LabelTaskKind } from '../api.ts';
-import { AnswerBook } from './answer-book.ts';
-import { findChoiceFault } from './check-choice.ts';
-import { type AnswerRow, answerRowSchema, type StoredTask } from './queue-schema.ts';
+import type { LabelChoice, LabelTaskKind } from '../api.ts';
+import {
+  type AnswerRow,
+  answerRowSchema,
+  type StoredAnswer,
+  type StoredTask,
+} from './queue-schema.ts';
 
-/** The answers of a queue on the disk. Other processes may write too: each reading sees what they
- *  have written. Lines that answer nothing here, as half ones of a crash, are passed over. */
+/** The answers of a queue on disk. Other processes may write too, so each read includes their lines.
+ *  Invalid lines, such as incomplete ones after a crash, are ignored. */
 export class AnswerLog {
   private readonly path: string;
   private readonly kind: LabelTaskKind;
@@ -43,12 +46,12 @@ export class AnswerLog {
 
   private add(bytes: Buffer): boolean {
     const row = parse(bytes);
-    const isGood = row !== undefined && this.fits(row);
-    if (isGood) this.book.apply(row);
-    return isGood;
+    const isValid = row !== undefined && this.isAnswer(row);
+    if (isValid) this.book.apply(row);
+    return isValid;
   }
 
-  private fits(row: AnswerRow): boolean {
+  private isAnswer(row: AnswerRow): boolean {
     const task = this.tasks.get('undo' in row ? row.undo : row.task);
     if (task === undefined) return false;
     if ('undo' in row) return true;
@@ -63,4 +66,69 @@ function parse(bytes: Buffer): AnswerRow | undefined {
   } catch {
     return undefined;
   }
+}
+
+const none: ReadonlyMap<string, StoredAnswer> = new Map();
+
+/** The current answers, from the rows of `answers.jsonl` in order. */
+export class AnswerBook {
+  /** By task, then by labeller. */
+  private readonly answers = new Map<string, Map<string, StoredAnswer>>();
+  /** The tasks of each labeller, in order of their answers. */
+  private readonly tasks = new Map<string, Set<string>>();
+
+  /** A second answer to the same task replaces the first. */
+  apply(row: AnswerRow): void {
+    const task = 'undo' in row ? row.undo : row.task;
+    const { labeller } = row;
+    const answers = entryOf(this.answers, task, () => new Map<string, StoredAnswer>());
+    const tasks = entryOf(this.tasks, labeller, () => new Set<string>());
+    answers.delete(labeller);
+    tasks.delete(task);
+    if ('undo' in row) return;
+    answers.set(labeller, row);
+    tasks.add(task);
+  }
+
+  /** The answers to a task by labeller, in order. */
+  answersTo(task: string): ReadonlyMap<string, StoredAnswer> {
+    return this.answers.get(task) ?? none;
+  }
+
+  lastTaskOf(labeller: string): string | undefined {
+    return [...(this.tasks.get(labeller) ?? [])].at(-1);
+  }
+
+  /** Labellers of these tasks with their number of answers, sorted by name. */
+  labellersOf(
+    tasks: readonly { readonly id: string }[],
+  ): { readonly name: string; readonly answers: number }[] {
+    const counts = new Map<string, number>();
+    for (const { id } of tasks) {
+      for (const name of this.answersTo(id).keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return [...counts]
+      .map(([name, answers]) => ({ name, answers }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+}
+
+function entryOf<V>(map: Map<string, V>, key: string, create: () => V): V {
+  const value = map.get(key) ?? create();
+  map.set(key, value);
+  return value;
+}
+
+/** What is wrong with a choice for a task with `count` responses; undefined if it is valid. */
+export function findChoiceFault(
+  choice: LabelChoice,
+  { kind, count }: { readonly kind: LabelTaskKind; readonly count: number },
+): string | undefined {
+  if (choice.kind !== kind) return `it must be of kind ${kind}, got ${choice.kind}`;
+  if (choice.kind !== 'ranking') return undefined;
+  const { order } = choice;
+  const listed = new Set(order);
+  const isComplete = Array.from({ length: count }, (_, i) => i).every((i) => listed.has(i));
+  if (isComplete && order.length === count) return undefined;
+  return `order must list each of the ${count} responses, 0 to ${count - 1}, once, got ${JSON.stringify(order.slice(0, 20))}`;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import { writeRows } from '../../../test/helpers/stage-setup.ts';
 import type { LabelQueue, LabelTask } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
+import { RequestError } from '../server/http/request-error.ts';
 import { labelRoutes } from './label-routes.ts';
 import { LabelStore } from './label-store.ts';
 
@@ -17,7 +17,7 @@ function makeApp() {
   const store = new LabelStore({ folder: join(root, 'labels'), roots: [root] });
   const app = new Hono().route('/api/labels', labelRoutes({ store }));
   app.onError((error, c) => {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RequestError)) throw error;
     return c.json({ error: error.message }, error.status);
   });
   const get = (path: string) => app.request(`/api/labels${path}`);
@@ -32,7 +32,7 @@ function makeApp() {
 }
 
 describe('labelRoutes()', () => {
-  it('goes from a file over answers to rows for the reward trainer', async () => {
+  it('turns a file and answers into rows for the reward trainer', async () => {
     const { root, get, post, create } = makeApp();
     const created = await create(join(root, 'rows.jsonl'));
     expect(created.status).toBe(200);
@@ -56,7 +56,7 @@ describe('labelRoutes()', () => {
     expect(await (await get('')).json()).toMatchObject([{ id, total: 1, answered: 1 }]);
   });
 
-  it('refuses files outside its folders, and says no more about them', async () => {
+  it('rejects files outside its folders without details', async () => {
     const { root, outside, create, post } = makeApp();
     for (const file of [
       join(outside, 'rows.jsonl'),
@@ -68,7 +68,7 @@ describe('labelRoutes()', () => {
       const refused = await create(file);
       expect(refused.status).toBe(403);
       expect(await refused.json()).toEqual({
-        error: `Cannot use ${file}: it must lie in the folder that the dashboard was started in, or in one that it shows, got another place; copy it there`,
+        error: `Cannot use ${file}: it must be in the folder where the dashboard was started, or in a folder that it shows; copy it there`,
       });
     }
     const generate = (model: string, prompts: string) =>
@@ -78,7 +78,7 @@ describe('labelRoutes()', () => {
   });
 
   it.each<[string, unknown, number, string]>([
-    ['/none-000000/answers', {}, 400, 'Cannot keep the answer: task must be the id of a task'],
+    ['/none-000000/answers', {}, 400, 'Cannot save the answer: task must be the id of a task'],
     ['/none-000000/undo', { labeller: 'Ada' }, 404, 'Cannot find the queue'],
     ['/..%2f..%2fetc/undo', { labeller: 'Ada' }, 404, 'Cannot find the queue'],
     ['/none-000000/undo', null, 400, 'Cannot undo: the labeller must be text'],
@@ -93,7 +93,7 @@ describe('labelRoutes()', () => {
     expect(error.startsWith(start), error).toBe(true);
   });
 
-  it('wants a labeller for a task', async () => {
+  it('requires a labeller for a task', async () => {
     const { get } = makeApp();
     const refused = await get('/none-000000/next');
     expect(refused.status).toBe(400);

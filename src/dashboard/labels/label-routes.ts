@@ -1,16 +1,16 @@
 import { type Context, Hono } from 'hono';
 import type { FillingQueue, LabelAnswer, NewQueue } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
+import { RequestError } from '../server/http/request-error.ts';
 import type { LabelStore } from './label-store.ts';
 
 export interface LabelRoutesOptions {
   readonly store: LabelStore;
-  /** Told how far a model is that fills a queue; null when it has ended. */
+  /** Reports the progress of a model that fills a queue; null when it ends. */
   readonly onFilling?: ((queue: FillingQueue | null) => void) | undefined;
 }
 
-/** The routes of labels, to be mounted at `api/labels`; see `api.ts`. Who may ask and how large a
- *  request may be is for the server to check, and to answer what is refused. */
+/** The routes of labels, mounted at `api/labels`; see `api.ts`. The server checks access and size, and
+ *  sends error responses. */
 export function labelRoutes({ store, onFilling }: LabelRoutesOptions): Hono {
   const app = new Hono();
   app.get('/', async (c) => c.json(await store.list()));
@@ -49,12 +49,12 @@ export function labelRoutes({ store, onFilling }: LabelRoutesOptions): Hono {
   return app;
 }
 
-/** A request's JSON; its form is checked by the store. */
+/** The JSON of a request; the store validates it. */
 async function readBody<T>(c: Context): Promise<T> {
   try {
     return await c.req.json<T>();
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new Refusal(400, `Cannot read the request: it must be JSON (${error.message})`);
+    throw new RequestError(400, `Cannot read the request: it must be JSON (${error.message})`);
   }
 }

@@ -22,7 +22,7 @@ function makeStore(content: readonly object[] = rows) {
 }
 
 describe('LabelStore', () => {
-  it('creates queues from a file, which another store finds', async () => {
+  it('creates queues from a file that another store can open', async () => {
     const { labels, create, file } = makeStore();
     const [pair, rating, ranking] = [
       await create('pair'),
@@ -57,11 +57,11 @@ describe('LabelStore', () => {
     expect(existsSync(labels)).toBe(false);
   });
 
-  it('says what a source lacks', async () => {
+  it('reports what is wrong with a source', async () => {
     const { store, create, folder } = makeStore();
     const source = { from: 'file', file: join(folder, 'none.jsonl') } as const;
     await expect(create('pair', { source })).rejects.toThrow(
-      'none.jsonl: it must be a file, got nothing there',
+      'none.jsonl: it must be a file, got no such file',
     );
     await expect(create('pair', { source: { ...source, file: folder } })).rejects.toThrow(
       'it must be a file, got something else',
@@ -70,7 +70,7 @@ describe('LabelStore', () => {
       'Cannot create the queue: responses of a pair must be 2, got 3; leave it out',
     );
     await expect(create('pair', { source: { from: 'samples', run: 'x' } })).rejects.toThrow(
-      'Cannot create the queue: run must be the id of one that is shown, got "x"',
+      'Cannot create the queue: run must be the id of a listed run, got "x"',
     );
     expect(await store.list()).toEqual([]);
   });
@@ -95,11 +95,11 @@ describe('LabelStore', () => {
     const [first] = JSON.parse(tasks[0]!).responses;
     expect(first.from).toEqual({ run: 'run', step: expect.any(Number), sample: 0 });
     await expect(create(4)).rejects.toThrow(
-      'Cannot create the queue: its source must have 2 different responses to one prompt, got none among 1 prompt',
+      'Cannot create the queue: its source must have 2 different responses to one prompt, but has none among 1 prompt',
     );
   });
 
-  it('tells of changes until it is told not to', async () => {
+  it('notifies listeners until they unsubscribe', async () => {
     const { store, create } = makeStore();
     let changes = 0;
     const stop = store.onChange(() => changes++);
@@ -115,7 +115,7 @@ describe('LabelStore', () => {
     expect(changes).toBe(3);
   });
 
-  it('knows a labeller with and without spaces around the name', async () => {
+  it('ignores spaces around the name of a labeller', async () => {
     const { store, create } = makeStore();
     const { id } = await create('rating', { limit: 1 });
     await store.answer(id, { task: '1', labeller: ' Ada', answer: { kind: 'rating', rating: 5 } });
@@ -128,12 +128,12 @@ describe('LabelStore', () => {
       const { store, create } = makeStore();
       await create('pair');
       await expect(store.next(id, 'Ada')).rejects.toThrow(
-        'Cannot find the queue: its id must be one of the list',
+        'Cannot find the queue: its id must be in the list',
       );
     },
   );
 
-  it('leaves damaged queues out of the list and says what is wrong with them', async () => {
+  it('leaves damaged queues out of the list and reports the damage when opened', async () => {
     const { store, create, labels } = makeStore();
     const { id } = await create('pair');
     mkdirSync(join(labels, 'damaged'));
@@ -158,7 +158,7 @@ describe('LabelStore', () => {
     const { store, create } = makeStore();
     const { id } = await create('pair', { limit: 1 });
     const nothing =
-      'Cannot export the queue: it must have answers that prefer or rate something, got none';
+      'Cannot export the queue: it must have answers with a preference or rating, got none';
     await expect(store.export(id)).rejects.toThrow(nothing);
     const answer = { kind: 'pair', choice: 'both-bad' } as const;
     await store.answer(id, { task: '1', labeller: 'Ada', answer });

@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import type { LabelAnswer, LabelTask, NewQueue } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
+import { RequestError } from '../server/http/request-error.ts';
 import { type CreateOptions, createTasks } from './create/create-tasks.ts';
-import type { LabelRun } from './create/groups-from-samples.ts';
-import { toJsonLines } from './export-rows.ts';
+import type { LabelRun } from './create/response-groups.ts';
 import { asksPeople, LiveQueue, liveQueueId } from './live-queue.ts';
 import { parseAnswer, parseLabeller, parseNewQueue } from './parse-request.ts';
-import type { Queue, QueueProgress } from './queue.ts';
 import { hasQueue, listQueueIds, writeQueue } from './queue-folder.ts';
+import { toJsonLines } from './queue-schema.ts';
+import type { Queue, QueueProgress } from './queue-state.ts';
 import { StoredQueue } from './stored-queue.ts';
 
 export interface LabelStoreOptions {
-  /** Where queues lie, such as `labels` beside the runs; made when the first is created. */
+  /** Folder of the queues, such as `labels`; created with the first queue. */
   readonly folder: string;
-  /** The runs whose samples can be labelled, and those that may wait for scores; none by default. */
+  /** Runs whose samples can be labelled or that may wait for scores; none by default. */
   readonly runs?: () => Promise<readonly LabelRun[]>;
-  /** Where files of new queues must lie; anywhere if not given. */
+  /** Folders that files of new queues must be in; anywhere by default. */
   readonly roots?: readonly string[];
 }
 
-/** What people label and what they said: queues in a folder, and those of runs that wait for scores.
+/** Label queues and their answers: those in a folder, and those of runs that wait for scores.
  *  @example
  *  const store = new LabelStore({ folder: 'labels' });
  *  const source = { from: 'file', file: 'answers.jsonl' } as const;
@@ -42,14 +42,14 @@ export class LabelStore {
     this.roots = roots;
   }
 
-  /** Calls back after each change that is made here; returns what ends that. */
+  /** Calls back after each change made here; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  /** Live queues, then the others by their ids. One whose files are damaged is left out; asking for
-   *  it by its id says why. */
+  /** Live queues, then the others by id. Damaged queues are left out; opening one by its id reports
+   *  the error. */
   async list(): Promise<QueueProgress[]> {
     const runs = (await this.runs()).filter(asksPeople);
     const live = await Promise.all(runs.map((run) => new LiveQueue(run).progress()));
@@ -61,24 +61,24 @@ export class LabelStore {
     return [...live, ...stored];
   }
 
-  /** Fills a new queue. Only one model generates at a time. */
+  /** Creates a queue. Only one model may generate at a time. */
   async create(queue: NewQueue, options: CreateOptions = {}): Promise<QueueProgress> {
-    const asked = parseNewQueue(queue);
-    const isGenerated = asked.source.from === 'generate';
+    const request = parseNewQueue(queue);
+    const isGenerated = request.source.from === 'generate';
     if (isGenerated && this.isGenerating) {
-      throw new Refusal(
+      throw new RequestError(
         409,
-        'Cannot create the queue: one model may generate at a time, got a second; wait for the first',
+        'Cannot create the queue: only one model may generate at a time; wait for the other one',
       );
     }
     this.isGenerating ||= isGenerated;
     try {
       const { runs, roots } = this;
-      const tasks = await createTasks(asked, { ...options, runs, roots });
-      const { name, kind, source } = asked;
+      const tasks = await createTasks(request, { ...options, runs, roots });
+      const { name, kind, source } = request;
       const header = { name, kind, source, createdAt: new Date().toISOString() };
       const id = await writeQueue(this.folder, { header, tasks });
-      this.tellChange();
+      this.notify();
       return await this.progress(id);
     } finally {
       if (isGenerated) this.isGenerating = false;
@@ -99,25 +99,25 @@ export class LabelStore {
     const given = parseAnswer(answer);
     const queue = await this.open(id);
     await queue.answer(given);
-    this.tellChange();
+    this.notify();
     return queue.progress();
   }
 
-  /** Takes back this labeller's last answer; its task is open again. */
+  /** Removes this labeller's last answer and reopens its task. */
   async undo(id: string, labeller: string): Promise<LabelTask> {
     const name = parseLabeller(labeller, 'undo');
     const task = await (await this.open(id)).undo(name);
-    this.tellChange();
+    this.notify();
     return task;
   }
 
-  /** JSON Lines as `proximal reward` reads them, a row for each answer. */
+  /** JSON Lines as `proximal reward` reads them, a row per answer. */
   async export(id: string): Promise<string> {
     const rows = await (await this.open(id)).export();
     if (rows.length > 0) return toJsonLines(rows);
-    throw new Refusal(
+    throw new RequestError(
       409,
-      'Cannot export the queue: it must have answers that prefer or rate something, got none',
+      'Cannot export the queue: it must have answers with a preference or rating, got none',
     );
   }
 
@@ -130,7 +130,7 @@ export class LabelStore {
       });
     }
     const got = JSON.stringify(id.slice(0, 60));
-    throw new Refusal(404, `Cannot find the queue: its id must be one of the list, got ${got}`);
+    throw new RequestError(404, `Cannot find the queue: its id must be in the list, got ${got}`);
   }
 
   private openStored<T>(id: string, onDamage: (error: unknown) => T): StoredQueue | T {
@@ -145,7 +145,7 @@ export class LabelStore {
     }
   }
 
-  private tellChange(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener();
   }
 }

@@ -30,7 +30,7 @@ const rate = (task: string, rating: number) => ({
 });
 
 describe('the live queue of a run', () => {
-  it('is there for runs that ask people, and for no others', async () => {
+  it('exists only for runs that ask people', async () => {
     const { store } = makeWaitingRun();
     expect(await store.list()).toEqual([
       {
@@ -55,7 +55,7 @@ describe('the live queue of a run', () => {
     expect(await store.next(id, 'Ada')).toBeUndefined();
   });
 
-  it('shows what still waits, first what nobody has rated', async () => {
+  it('shows open requests, unrated ones first', async () => {
     const { store, close } = makeWaitingRun();
     await store.answer(id, rate('a', 3));
     close('c');
@@ -68,11 +68,11 @@ describe('the live queue of a run', () => {
     });
     expect(await store.progress(id)).toMatchObject({ total: 2, answered: 1 });
     await expect(store.answer(id, rate('c', 3))).rejects.toThrow(
-      'Cannot keep the answer: task must be one of the queue\'s, got "c"',
+      'Cannot save the answer: task must be in the queue, got "c"',
     );
   });
 
-  it('counts only answers to what still waits', async () => {
+  it('counts only answers to open requests', async () => {
     const { store, close } = makeWaitingRun();
     await store.answer(id, rate('a', 3));
     await store.answer(id, rate('b', 3));
@@ -81,7 +81,7 @@ describe('the live queue of a run', () => {
     expect(await store.progress(id)).toMatchObject({ total: 2, answered: 1, labellers });
   });
 
-  it('takes a score back as null, unless the run has used it', async () => {
+  it('withdraws a score as null unless the run has used it', async () => {
     const { store, folder, close } = makeWaitingRun();
     await store.answer(id, rate('a', 5));
     expect((await store.undo(id, 'Ada')).id).toBe('a');
@@ -89,7 +89,7 @@ describe('the live queue of a run', () => {
     await store.answer(id, rate('a', 2));
     close('a', 'b', 'c');
     await expect(store.undo(id, 'Ada')).rejects.toThrow(
-      'Cannot undo: the run must still wait for the score, got one it has used',
+      'Cannot undo: the run has already used this score',
     );
     expect(await store.export(id)).toBe(
       '{"prompt":"prompt a","completion":"response a","rating":2}\n',

@@ -8,12 +8,10 @@ import {
   readHumanScores,
 } from '../../run/human-scores.ts';
 import type { LabelAnswer, LabelTask } from '../api.ts';
-import { AnswerBook } from './answer-book.ts';
-import type { LabelRun } from './create/groups-from-samples.ts';
-import { exportRow } from './export-rows.ts';
-import type { Queue, QueueProgress } from './queue.ts';
-import type { StoredTask } from './queue-schema.ts';
-import { QueueState } from './queue-state.ts';
+import { AnswerBook } from './answer-log.ts';
+import type { LabelRun } from './create/response-groups.ts';
+import { exportRow, type StoredTask } from './queue-schema.ts';
+import { type Queue, type QueueProgress, QueueState } from './queue-state.ts';
 
 /** The id of a run's live queue. */
 export function liveQueueId(run: LabelRun): string {
@@ -25,7 +23,7 @@ export function asksPeople(run: LabelRun): boolean {
   return existsSync(locateHumanFiles(humanFolder(run.folder)).requests);
 }
 
-/** The responses whose scores a run waits for: each is rated, and its rating is its score.
+/** The responses that a run waits to have scored: people rate them, and the rating becomes the score.
  *  score = (rating − 3)/2
  *  @example ratings 1, 3, 4, 5  →  scores −1, 0, ½, 1 */
 export class LiveQueue implements Queue {
@@ -45,7 +43,7 @@ export class LiveQueue implements Queue {
   }
 
   async answer(given: LabelAnswer): Promise<void> {
-    const { choice } = (await this.state()).place(given);
+    const { choice } = (await this.state()).convert(given);
     const { task: request, labeller, note } = given;
     const score = choice.kind === 'rating' ? (choice.rating - 3) / 2 : null;
     await appendHumanScore(this.run.folder, {
@@ -60,7 +58,7 @@ export class LiveQueue implements Queue {
     return task;
   }
 
-  /** Also of responses whose scores the run has taken. */
+  /** Includes responses whose scores the run has already used. */
   async export(): Promise<readonly object[]> {
     const book = await this.readBook();
     const tasks = (await readHumanRequests(this.run.folder)).map(toTask);
@@ -92,7 +90,7 @@ function toTask({ id, prompt, response, step = 0 }: AskedRequest): StoredTask {
   return { id, prompt, responses: [{ text: response, from: { step } }] };
 }
 
-/** The nearest rating of a score, which may have come from elsewhere.
+/** The rating nearest to a score, which may have another origin.
  *  @example ½  →  4;  7  →  5 */
 function toRating(score: number): number {
   return Math.min(5, Math.max(1, Math.round(2 * score + 3)));

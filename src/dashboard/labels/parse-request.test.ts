@@ -6,7 +6,7 @@ const answer = (change: object) => () => parseAnswer({ ...good, ...change });
 const rating = (value: unknown) => answer({ answer: { kind: 'rating', rating: value } });
 
 describe('parseLabeller()', () => {
-  it('takes off spaces around and joins letters with their accents', () => {
+  it('trims spaces and composes accents', () => {
     expect(parseLabeller(' Jose\u0301 ', 'undo')).toBe('José');
   });
 
@@ -20,19 +20,19 @@ describe('parseLabeller()', () => {
     ['\ud800', '"\\ud800"'],
     [undefined, 'nothing'],
     [7, '7'],
-  ])('refuses %j', (name, got) => {
+  ])('rejects %j', (name, got) => {
     expect(() => parseLabeller(name, 'undo')).toThrow(
       `Cannot undo: the labeller must be text of 1 to 40 characters without control characters, got ${got}`,
     );
   });
 
-  it('counts characters, not their parts', () => {
+  it('counts characters, not code units', () => {
     expect(parseLabeller('🦊'.repeat(40), 'undo')).toBe('🦊'.repeat(40));
   });
 });
 
 describe('parseAnswer()', () => {
-  it('takes a whole answer', () => {
+  it('accepts a complete answer', () => {
     expect(parseAnswer({ ...good, note: 'x' })).toEqual({ ...good, note: 'x' });
   });
 
@@ -64,8 +64,8 @@ describe('parseAnswer()', () => {
       'note must have at most 2000 characters, got 2001',
     ],
     ['an unknown key', answer({ score: 1 }), 'it has no "score"'],
-  ])('refuses %s', (_, parse, fault) => {
-    expect(parse).toThrow(`Cannot keep the answer: ${fault}`);
+  ])('rejects %s', (_, parse, fault) => {
+    expect(parse).toThrow(`Cannot save the answer: ${fault}`);
   });
 });
 
@@ -76,7 +76,7 @@ describe('parseNewQueue()', () => {
     [{ kind: 'poll' }, 'kind must be pair, rating or ranking, got "poll"'],
     [
       { source: { from: 'web' } },
-      'source must be an object that is from samples, generate or file',
+      'source must be an object whose from is samples, generate or file',
     ],
     [
       { source: { from: 'file', file: 'a\u0000b' } },
@@ -85,7 +85,7 @@ describe('parseNewQueue()', () => {
     [{ source: { from: 'file' } }, 'file must be a path without control characters, got nothing'],
     [{ limit: 0 }, 'limit must be a whole number from 1 to 100000, got 0'],
     [{ responses: 10 }, 'responses must be a whole number from 1 to 9, got 10'],
-  ])('refuses %j', (change, fault) => {
+  ])('rejects %j', (change, fault) => {
     expect(() => parseNewQueue({ ...queue, ...change })).toThrow(
       `Cannot create the queue: ${fault}`,
     );

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { LabelAnswer, NewQueue } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
+import { RequestError } from '../server/http/request-error.ts';
 import { labelKinds } from './queue-schema.ts';
 
-/** Most responses of a ranking: a key of the keyboard for each. */
-export const mostResponses = 9;
+/** Maximum number of responses of a ranking: one per digit key. */
+export const maxResponses = 9;
 
 const controlCharacter = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 
@@ -20,15 +20,15 @@ function rule(name: string, wanted: string) {
   };
 }
 
-/** Text on one line, of so many characters. */
-function line(name: string, most: number) {
-  const wanted = rule(name, `text of 1 to ${most} characters without control characters`);
+/** Text on one line of at most `max` characters. */
+function line(name: string, max: number) {
+  const wanted = rule(name, `text of 1 to ${max} characters without control characters`);
   return z
     .string(wanted)
     .transform((text) => text.normalize('NFC').trim())
     .refine((text) => {
       const { length } = [...text];
-      return length >= 1 && length <= most && !controlCharacter.test(text);
+      return length >= 1 && length <= max && !controlCharacter.test(text);
     }, wanted);
 }
 
@@ -39,11 +39,11 @@ function path(name: string) {
     .refine((text) => text !== '' && text.length <= 1000 && !controlCharacter.test(text), wanted);
 }
 
-function whole(name: string, { least, most }: { readonly least: number; readonly most: number }) {
-  const wanted = rule(name, `a whole number from ${least} to ${most}`);
+function integer(name: string, { min, max }: { readonly min: number; readonly max: number }) {
+  const wanted = rule(name, `a whole number from ${min} to ${max}`);
   return z
     .number(wanted)
-    .refine((value) => Number.isInteger(value) && value >= least && value <= most, wanted);
+    .refine((value) => Number.isInteger(value) && value >= min && value <= max, wanted);
 }
 
 const labellerSchema = line('the labeller', 40);
@@ -65,7 +65,7 @@ const answerSchema = z.strictObject(
         }),
         z.strictObject({
           kind: z.literal('rating'),
-          rating: whole('rating', { least: 1, most: 5 }),
+          rating: integer('rating', { min: 1, max: 5 }),
         }),
         z.strictObject({
           kind: z.literal('ranking'),
@@ -94,31 +94,31 @@ const newQueueSchema = z.strictObject(
         z.strictObject({
           from: z.literal('samples'),
           run: path('run'),
-          fromStep: whole('fromStep', { least: 0, most: 1e9 }).optional(),
+          fromStep: integer('fromStep', { min: 0, max: 1e9 }).optional(),
         }),
         z.strictObject({
           from: z.literal('generate'),
           model: path('model'),
           prompts: path('prompts'),
-          maxNewTokens: whole('maxNewTokens', { least: 1, most: 4096 }).optional(),
+          maxNewTokens: integer('maxNewTokens', { min: 1, max: 4096 }).optional(),
         }),
         z.strictObject({ from: z.literal('file'), file: path('file') }),
       ],
-      rule('source', 'an object that is from samples, generate or file'),
+      rule('source', 'an object whose from is samples, generate or file'),
     ),
-    responses: whole('responses', { least: 1, most: mostResponses }).optional(),
-    limit: whole('limit', { least: 1, most: 100_000 }).optional(),
+    responses: integer('responses', { min: 1, max: maxResponses }).optional(),
+    limit: integer('limit', { min: 1, max: 100_000 }).optional(),
   },
   rule('it', 'an object'),
 );
 
-/** A labeller's name, without spaces around it. */
+/** A labeller's name, trimmed. */
 export function parseLabeller(name: unknown, action: string): string {
   return parse(labellerSchema, name, action);
 }
 
 export function parseAnswer(answer: unknown): LabelAnswer {
-  return parse(answerSchema, answer, 'keep the answer') as LabelAnswer;
+  return parse(answerSchema, answer, 'save the answer') as LabelAnswer;
 }
 
 export function parseNewQueue(queue: unknown): NewQueue {
@@ -130,5 +130,5 @@ function parse<S extends z.ZodType>(schema: S, value: unknown, action: string): 
   if (success) return data;
   const [issue] = error.issues as [z.core.$ZodIssue];
   const fault = issue.code === 'unrecognized_keys' ? `it has no "${issue.keys[0]}"` : issue.message;
-  throw new Refusal(400, `Cannot ${action}: ${fault}`);
+  throw new RequestError(400, `Cannot ${action}: ${fault}`);
 }

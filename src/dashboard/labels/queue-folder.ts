@@ -4,36 +4,36 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
 import { syncFolder, syncTree } from '../../fs/index.ts';
-import { toJsonLines } from './export-rows.ts';
 import {
   type QueueHeader,
   queueHeaderSchema,
   type StoredTask,
   storedTaskSchema,
+  toJsonLines,
 } from './queue-schema.ts';
 
 const names = { header: 'queue.json', tasks: 'tasks.jsonl', answers: 'answers.jsonl' } as const;
 
-/** What a queue's folder may be called: nothing that leads elsewhere. */
+/** Valid folder names, which cannot lead outside. */
 const idForm = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-/** What lies in a queue's folder. */
+/** The contents of a queue's folder. */
 export interface QueueContent {
   readonly header: QueueHeader;
   readonly tasks: readonly StoredTask[];
 }
 
-/** Where a queue's answers lie. */
+/** Path of a queue's answers. */
 export function answersPath(folder: string): string {
   return join(folder, names.answers);
 }
 
-/** Whether a labels folder holds a queue of this id; other names never touch the disk. */
+/** Whether a labels folder contains a queue with this id; invalid ids never reach the disk. */
 export function hasQueue(labels: string, id: string): boolean {
   return idForm.test(id) && existsSync(join(labels, id, names.header));
 }
 
-/** The ids of the queues in a labels folder, sorted; none where there is no folder. */
+/** Sorted ids of the queues in a labels folder; none if the folder is missing. */
 export function listQueueIds(labels: string): string[] {
   if (!existsSync(labels)) return [];
   return readdirSync(labels)
@@ -41,9 +41,9 @@ export function listQueueIds(labels: string): string[] {
     .sort();
 }
 
-/** Writes a queue, which appears whole or not at all; returns its id. */
+/** Writes a queue atomically and returns its id. */
 export async function writeQueue(labels: string, content: QueueContent): Promise<string> {
-  const id = makeId(content.header.name);
+  const id = createId(content.header.name);
   const temporary = join(labels, `.${id}.tmp`);
   await mkdir(temporary, { recursive: true });
   try {
@@ -74,13 +74,13 @@ export function readQueue(folder: string): QueueContent {
 }
 
 /** @example 'Nice answers?'  →  'nice-answers-3f9a2c' */
-function makeId(name: string): string {
-  const plain = name
+function createId(name: string): string {
+  const ascii = name
     .normalize('NFKD')
     .toLowerCase()
     .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9]+/g, '-');
-  const start = plain.slice(0, 40).replace(/^-+|-+$/g, '');
+  const start = ascii.slice(0, 40).replace(/^-+|-+$/g, '');
   return `${start === '' ? 'queue' : start}-${randomBytes(3).toString('hex')}`;
 }
 
@@ -90,7 +90,7 @@ function parseJson(text: string, place: string): unknown {
   } catch (cause) {
     const { message } = cause as SyntaxError;
     throw new SyntaxError(
-      `Cannot read ${place}: it must be JSON (${message}); delete the queue or mend the file`,
+      `Cannot read ${place}: it must be JSON (${message}); delete the queue or fix the file`,
       { cause },
     );
   }
@@ -101,6 +101,6 @@ function check<S extends z.ZodType>(schema: S, value: unknown, place: string): z
   if (success) return data;
   const [issue] = error.issues as [z.core.$ZodIssue];
   throw new TypeError(
-    `Cannot read ${place}: it must be as it was written (${issue.path.join('.')}: ${issue.message}); delete the queue or mend the file`,
+    `Cannot read ${place}: it must match the format of the file (${issue.path.join('.')}: ${issue.message}); delete the queue or fix the file`,
   );
 }

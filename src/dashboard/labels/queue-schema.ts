@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import type { LabelChoice } from '../api.ts';
 
-/** What a person is asked for, as the API names it. */
+/** Kinds of tasks. */
 export const labelKinds = ['pair', 'rating', 'ranking'] as const;
 
 /** `queue.json` */
 export const queueHeaderSchema = z.object({
   name: z.string(),
   kind: z.enum(labelKinds),
-  /** As it was asked for. */
+  /** As requested. */
   source: z.looseObject({ from: z.string() }),
   createdAt: z.iso.datetime(),
 });
@@ -16,7 +17,7 @@ export type QueueHeader = Readonly<z.output<typeof queueHeaderSchema>>;
 
 const storedResponseSchema = z.object({
   text: z.string(),
-  /** Where it comes from, such as a run's step and sample; labellers never see it. */
+  /** Its origin, such as the step and sample of a run; labellers never see it. */
   from: z.record(z.string(), z.union([z.string(), z.number()])),
 });
 
@@ -31,31 +32,60 @@ export const storedTaskSchema = z.object({
 
 export type StoredTask = Readonly<z.output<typeof storedTaskSchema>>;
 
-const place = z.int().min(0);
+const index = z.int().min(0);
 
 const storedChoiceSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('pair'), choice: z.literal([0, 1, 'tie', 'both-bad']) }),
   z.object({ kind: z.literal('rating'), rating: z.int().min(1).max(5) }),
-  z.object({ kind: z.literal('ranking'), order: z.array(place) }),
+  z.object({ kind: z.literal('ranking'), order: z.array(index) }),
 ]);
 
 const storedAnswerSchema = z.object({
   task: z.string(),
   labeller: z.string(),
-  /** Places are those of the task's `responses`. */
+  /** Indices refer to the task's `responses`. */
   answer: storedChoiceSchema,
   note: z.string().optional(),
   time: z.string(),
-  /** How the responses were shown: their places from first to last. */
-  order: z.array(place),
+  /** The order in which the responses were shown. */
+  order: z.array(index),
 });
 
 export type StoredAnswer = Readonly<z.output<typeof storedAnswerSchema>>;
 
-/** Takes back the labeller's answer to a task. */
+/** Removes the labeller's answer to a task. */
 const undoSchema = z.object({ undo: z.string(), labeller: z.string(), time: z.string() });
 
 /** A line of `answers.jsonl`. */
 export const answerRowSchema = z.union([storedAnswerSchema, undoSchema]);
 
 export type AnswerRow = Readonly<z.output<typeof answerRowSchema>>;
+
+/** A row as `proximal reward` reads it; undefined if nothing is preferred because both are bad.
+ *  @example pair A, B: choice 1  →  { prompt, chosen: B, rejected: A }
+ *  @example a tie  →  { prompt, chosen: A, rejected: B, label: 'tie' }
+ *  @example ranking [2, 0, 1]  →  { prompt, completions: [A, B, C], ranking: [2, 0, 1] } */
+export function exportRow(
+  { prompt, responses }: Pick<StoredTask, 'prompt' | 'responses'>,
+  answer: LabelChoice,
+): object | undefined {
+  const texts = responses.map(({ text }) => text);
+  const [first, second] = texts;
+  if (answer.kind === 'rating') return { prompt, completion: first, rating: answer.rating };
+  if (answer.kind === 'ranking') return { prompt, completions: texts, ranking: answer.order };
+  switch (answer.choice) {
+    case 'both-bad':
+      return undefined;
+    case 'tie':
+      return { prompt, chosen: first, rejected: second, label: 'tie' };
+    case 0:
+      return { prompt, chosen: first, rejected: second };
+    case 1:
+      return { prompt, chosen: second, rejected: first };
+  }
+}
+
+/** Rows as JSON Lines. */
+export function toJsonLines(rows: readonly object[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}

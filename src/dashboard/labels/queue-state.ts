@@ -1,11 +1,25 @@
-import type { LabelAnswer, LabelChoice, LabelTask, LabelTaskKind } from '../api.ts';
-import { Refusal } from '../server/http/refusal.ts';
-import { measureAgreement } from './agreement.ts';
-import type { AnswerBook } from './answer-book.ts';
-import { findChoiceFault } from './check-choice.ts';
-import type { QueueProgress } from './queue.ts';
+import { randomStream } from '../../engine/random/index.ts';
+import type { LabelAnswer, LabelChoice, LabelQueue, LabelTask, LabelTaskKind } from '../api.ts';
+import { RequestError } from '../server/http/request-error.ts';
+import { type Agreement, measureAgreement } from './agreement.ts';
+import { type AnswerBook, findChoiceFault } from './answer-log.ts';
 import type { StoredTask } from './queue-schema.ts';
-import { showOrder, taskOrder, toStored } from './show-order.ts';
+
+/** A queue in the list, with its agreement. */
+export interface QueueProgress extends LabelQueue, Agreement {}
+
+/** A queue of tasks to label. Names and answers passed to it are already validated. */
+export interface Queue {
+  progress(): Promise<QueueProgress>;
+  /** A task that this labeller has not answered; undefined if there is none. */
+  next(labeller: string): Promise<LabelTask | undefined>;
+  /** Saves an answer; its indices refer to the responses as `next` showed them. */
+  answer(answer: LabelAnswer): Promise<void>;
+  /** Removes the labeller's last answer and returns its task. */
+  undo(labeller: string): Promise<LabelTask>;
+  /** A row per answer, as `proximal reward` reads them. */
+  export(): Promise<readonly object[]>;
+}
 
 export interface QueueParts {
   readonly id: string;
@@ -14,13 +28,13 @@ export interface QueueParts {
   readonly book: AnswerBook;
 }
 
-/** A choice by stored places, and how the responses were shown. */
-export interface PlacedChoice {
+/** A choice in terms of stored responses, and the order in which they were shown. */
+export interface StoredChoice {
   readonly choice: LabelChoice;
   readonly order: readonly number[];
 }
 
-/** Tasks and what was answered to them: what to show next, and what may be answered. */
+/** Tasks with their answers: decides what to show next and validates answers. */
 export class QueueState {
   private readonly parts: QueueParts;
 
@@ -40,8 +54,7 @@ export class QueueState {
     };
   }
 
-  /** One of those with the fewest answers, so that work is spread, and none that this labeller has
-   *  answered. */
+  /** A task that this labeller has not answered, among those with the fewest answers. */
   next(labeller: string): LabelTask | undefined {
     const { id: queue, tasks, book } = this.parts;
     const open = tasks.filter(({ id }) => !book.answersTo(id).has(labeller));
@@ -52,39 +65,36 @@ export class QueueState {
     return task && this.show(task, labeller);
   }
 
-  /** What an answer says, by stored places; refuses one that cannot be kept. */
-  place({ task: id, labeller, answer }: LabelAnswer): PlacedChoice {
+  /** Converts an answer to stored responses; rejects one that is not valid. */
+  convert({ task: id, labeller, answer }: LabelAnswer): StoredChoice {
     const { tasks, kind, book } = this.parts;
     const task = tasks.find((other) => other.id === id);
     if (task === undefined) {
       const got = JSON.stringify(id.slice(0, 60));
-      throw new Refusal(404, `Cannot keep the answer: task must be one of the queue's, got ${got}`);
+      throw new RequestError(404, `Cannot save the answer: task must be in the queue, got ${got}`);
     }
     const fault = findChoiceFault(answer, { kind, count: task.responses.length });
-    if (fault !== undefined) throw new Refusal(400, `Cannot keep the answer: ${fault}`);
+    if (fault !== undefined) throw new RequestError(400, `Cannot save the answer: ${fault}`);
     if (book.answersTo(id).has(labeller)) {
-      throw new Refusal(
+      throw new RequestError(
         409,
-        `Cannot keep the answer: ${labeller} must not have answered task ${id} before, got a second answer; undo the first`,
+        `Cannot save the answer: ${labeller} has already answered task ${id}; undo that answer first`,
       );
     }
     const order = this.order(task, labeller);
     return { choice: toStored(answer, order), order };
   }
 
-  /** The task that this labeller answered last, as it is shown again. */
+  /** The task that this labeller answered last. */
   last(labeller: string): LabelTask {
     const { tasks, book } = this.parts;
     const id = book.lastTaskOf(labeller);
     if (id === undefined) {
-      throw new Refusal(409, `Cannot undo: ${labeller} must have an answer here, got none`);
+      throw new RequestError(409, `Cannot undo: ${labeller} has no answer in this queue`);
     }
     const task = tasks.find((other) => other.id === id);
     if (task !== undefined) return this.show(task, labeller);
-    throw new Refusal(
-      409,
-      'Cannot undo: the run must still wait for the score, got one it has used',
-    );
+    throw new RequestError(409, 'Cannot undo: the run has already used this score');
   }
 
   private order({ id: task, responses }: StoredTask, labeller: string): number[] {
@@ -96,4 +106,34 @@ export class QueueState {
     const texts = this.order(task, labeller).map((place) => responses[place]!.text);
     return { id, kind: this.parts.kind, prompt, responses: texts };
   }
+}
+
+export interface ShowKey {
+  readonly queue: string;
+  readonly task: string;
+  readonly labeller: string;
+}
+
+/** The order in which a labeller sees the responses of a task: random, but always the same for the same
+ *  labeller.
+ *  @example 3 responses  →  [2, 0, 1]: the last one is shown first */
+export function showOrder(count: number, { queue, task, labeller }: ShowKey): number[] {
+  const places = Array.from({ length: count }, (_, place) => place);
+  return randomStream(0, 'label order', queue, task, labeller).shuffle(places);
+}
+
+/** The order in which a labeller sees tasks, so that several people start with different ones. */
+export function taskOrder<T>(tasks: readonly T[], { queue, labeller }: Omit<ShowKey, 'task'>): T[] {
+  return randomStream(0, 'label tasks', queue, labeller).shuffle(tasks);
+}
+
+/** Converts a choice from shown to stored indices.
+ *  @example order [2, 0, 1]: ranking [1, 0, 2]  →  [0, 2, 1]
+ *  @example order [1, 0]: choice 0  →  1 */
+export function toStored(choice: LabelChoice, order: readonly number[]): LabelChoice {
+  if (choice.kind === 'ranking') {
+    return { kind: 'ranking', order: choice.order.map((place) => order[place]!) };
+  }
+  if (choice.kind === 'rating' || typeof choice.choice === 'string') return choice;
+  return { kind: 'pair', choice: order[choice.choice] as 0 | 1 };
 }

@@ -7,7 +7,7 @@ import { answersPath } from './queue-folder.ts';
 import { StoredQueue } from './stored-queue.ts';
 
 describe('the answers of a StoredQueue', () => {
-  it('loses nothing of two stores that write at once, and each sees the other', async () => {
+  it('two stores can write at once and see each other’s answers', async () => {
     const folder = await makeLabelQueue('rating', 20);
     const queues = [new StoredQueue(folder), new StoredQueue(folder)];
     const answer = { kind: 'rating', rating: 4 } as const;
@@ -24,7 +24,7 @@ describe('the answers of a StoredQueue', () => {
     }
   });
 
-  it('passes over half a line of a crash, also after more was written', async () => {
+  it('ignores an incomplete line, even if more lines follow', async () => {
     const folder = await makeLabelQueue('pair', 3);
     const queue = new StoredQueue(folder);
     await chooseFirst(queue, 'Ada');
@@ -36,7 +36,7 @@ describe('the answers of a StoredQueue', () => {
     }
   });
 
-  it('passes over rows that answer nothing here, and begins anew where the answers are gone', async () => {
+  it('ignores rows for other tasks and starts over if the answers are deleted', async () => {
     const folder = await makeLabelQueue('pair', 3);
     const queue = new StoredQueue(folder);
     await chooseFirst(queue, 'Ada');
@@ -55,7 +55,7 @@ describe('the answers of a StoredQueue', () => {
     expect((await queue.progress()).answered).toBe(1);
   });
 
-  it('has the same state when it is read again, after any answers and undos', async () => {
+  it('has the same state when read again, after any answers and undos', async () => {
     const labels = makeTempFolder();
     const step = fc.record({
       labeller: fc.constantFrom('Ada', 'Bob', 'Cy'),

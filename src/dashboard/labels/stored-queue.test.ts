@@ -6,7 +6,7 @@ import { answersPath } from './queue-folder.ts';
 import { StoredQueue } from './stored-queue.ts';
 
 describe('StoredQueue', () => {
-  it('keeps what was chosen, whatever side it was shown on', async () => {
+  it('stores the chosen response regardless of the side it was shown on', async () => {
     const folder = await makeLabelQueue('pair', 24);
     const queue = new StoredQueue(folder);
     const shown = new Set<string>();
@@ -25,7 +25,7 @@ describe('StoredQueue', () => {
     expect(exported[4]).toEqual({ prompt: 'prompt 5', chosen: '5.0', rejected: '5.1' });
   });
 
-  it('maps rankings back', async () => {
+  it('converts rankings to stored indices', async () => {
     const queue = new StoredQueue(await makeLabelQueue('ranking', 1));
     const task = (await queue.next('Ada'))!;
     const order = ['1.2', '1.0', '1.1'].map((text) => task.responses.indexOf(text));
@@ -35,7 +35,7 @@ describe('StoredQueue', () => {
     ]);
   });
 
-  it('tells nothing of where responses come from', async () => {
+  it('hides the origin of responses', async () => {
     const queue = new StoredQueue(await makeLabelQueue('pair', 1));
     const task = await queue.next('Ada');
     expect(Object.keys(task!)).toEqual(['id', 'kind', 'prompt', 'responses']);
@@ -43,7 +43,7 @@ describe('StoredQueue', () => {
     expect(await queue.next('Ada')).toEqual(task);
   });
 
-  it('spreads work: all tasks have one answer before any has two', async () => {
+  it('every task gets one answer before any gets two', async () => {
     const queue = new StoredQueue(await makeLabelQueue('pair', 6));
     const done: string[] = [];
     for (const labeller of ['Ada', 'Bob', 'Ada', 'Cy', 'Bob', 'Ada']) {
@@ -62,54 +62,42 @@ describe('StoredQueue', () => {
     });
   });
 
-  it('takes back the last answer of that labeller, then the one before', async () => {
+  it('undo removes the labeller’s last answer, then the one before', async () => {
     const queue = new StoredQueue(await makeLabelQueue('pair', 4));
     const first = await chooseFirst(queue, 'Ada');
     const second = await chooseFirst(queue, 'Ada');
     await chooseFirst(queue, 'Bob');
     expect(await queue.undo('Ada')).toEqual(second);
     expect(await queue.undo('Ada')).toEqual(first);
-    await expect(queue.undo('Ada')).rejects.toThrow(
-      'Cannot undo: Ada must have an answer here, got none',
-    );
+    await expect(queue.undo('Ada')).rejects.toThrow('Cannot undo: Ada has no answer in this queue');
     expect((await queue.progress()).labellers).toEqual([{ name: 'Bob', answers: 1 }]);
   });
 
   it.each<[string, LabelChoice, string, string]>([
-    [
-      'an unknown task',
-      { kind: 'pair', choice: 0 },
-      '9',
-      'task must be one of the queue\'s, got "9"',
-    ],
-    [
-      'the wrong kind',
-      { kind: 'rating', rating: 3 },
-      '1',
-      'it must be of the kind pair, got rating',
-    ],
-  ])('refuses %s', async (_, answer, task, fault) => {
+    ['an unknown task', { kind: 'pair', choice: 0 }, '9', 'task must be in the queue, got "9"'],
+    ['the wrong kind', { kind: 'rating', rating: 3 }, '1', 'it must be of kind pair, got rating'],
+  ])('rejects %s', async (_, answer, task, fault) => {
     const folder = await makeLabelQueue('pair', 1);
     const given = { task, labeller: 'Ada', answer };
     await expect(new StoredQueue(folder).answer(given)).rejects.toThrow(
-      `Cannot keep the answer: ${fault}`,
+      `Cannot save the answer: ${fault}`,
     );
     expect(readFileSync(answersPath(folder), 'utf8')).toBe('');
   });
 
   it.each([[[0, 1]], [[0, 1, 1]], [[0, 1, 3]], [[0, 1, 2, 0]], [[0.5, 1, 2]]])(
-    'refuses the ranking %j of three',
+    'rejects the ranking %j of three',
     async (order) => {
       const queue = new StoredQueue(await makeLabelQueue('ranking', 1));
       await expect(
         queue.answer({ task: '1', labeller: 'Ada', answer: { kind: 'ranking', order } }),
       ).rejects.toThrow(
-        `Cannot keep the answer: order must list the places of all 3 responses, 0 to 2, each once, got ${JSON.stringify(order)}`,
+        `Cannot save the answer: order must list each of the 3 responses, 0 to 2, once, got ${JSON.stringify(order)}`,
       );
     },
   );
 
-  it('refuses a second answer, also of two at once', async () => {
+  it('rejects a second answer, even of two at once', async () => {
     const folder = await makeLabelQueue('pair', 1);
     const queue = new StoredQueue(folder);
     const given = { task: '1', labeller: 'Ada', answer: { kind: 'pair', choice: 'tie' } } as const;
@@ -117,7 +105,7 @@ describe('StoredQueue', () => {
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     expect(readAnswerRows(folder)).toHaveLength(1);
     await expect(queue.answer(given)).rejects.toThrow(
-      'Ada must not have answered task 1 before, got a second answer; undo the first',
+      'Ada has already answered task 1; undo that answer first',
     );
   });
 });

@@ -1,13 +1,11 @@
 import { basename } from 'node:path';
 import type { LabelAnswer, LabelTask } from '../api.ts';
 import { AnswerLog } from './answer-log.ts';
-import { exportRow } from './export-rows.ts';
-import type { Queue, QueueProgress } from './queue.ts';
 import { answersPath, type QueueContent, readQueue } from './queue-folder.ts';
-import type { StoredAnswer } from './queue-schema.ts';
-import { QueueState } from './queue-state.ts';
+import { exportRow, type StoredAnswer } from './queue-schema.ts';
+import { type Queue, type QueueProgress, QueueState } from './queue-state.ts';
 
-/** A queue in a folder of its own. */
+/** A queue in its own folder. */
 export class StoredQueue implements Queue {
   private readonly id: string;
   private readonly content: QueueContent;
@@ -31,8 +29,8 @@ export class StoredQueue implements Queue {
   }
 
   answer(given: LabelAnswer): Promise<void> {
-    return this.inTurn(async () => {
-      const { choice, order } = (await this.state()).place(given);
+    return this.inSequence(async () => {
+      const { choice, order } = (await this.state()).convert(given);
       const { task, labeller, note } = given;
       this.log.append({
         ...{ task, labeller, answer: choice as StoredAnswer['answer'] },
@@ -43,7 +41,7 @@ export class StoredQueue implements Queue {
   }
 
   undo(labeller: string): Promise<LabelTask> {
-    return this.inTurn(async () => {
+    return this.inSequence(async () => {
       const task = (await this.state()).last(labeller);
       this.log.append({ undo: task.id, labeller, time: new Date().toISOString() });
       return task;
@@ -62,10 +60,10 @@ export class StoredQueue implements Queue {
     return new QueueState({ id: this.id, kind: header.kind, tasks, book: await this.log.read() });
   }
 
-  /** Runs one write after the other, as each looks at what was written before. */
-  private inTurn<T>(write: () => Promise<T>): Promise<T> {
+  /** Runs writes one after another, since each depends on the earlier ones. */
+  private inSequence<T>(write: () => Promise<T>): Promise<T> {
     const written = this.lastWrite.then(write);
-    // Whoever asked for it is told of its failure; the next one begins all the same.
+    // The caller gets the error; the next write starts anyway.
     this.lastWrite = written.catch(() => {});
     return written;
   }

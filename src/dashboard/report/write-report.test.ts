@@ -1,11 +1,13 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCli } from '../../../test/helpers/run-cli.ts';
-import type { ReportData } from './report-data.ts';
+import type { ReportData } from '../api.ts';
+import { embedReport, toScriptJson } from './write-report.ts';
 
-const attack = '</script><script>window.owned=1</script><!--<script>\u2028 ';
+const attack = '</script><script>window.owned=1</script><!--<script>\u2028\u2029</ScRiPt >"\'&';
 let root: string;
 
 /** A run of 20 steps with 2 samples each; those of even steps have their tokens. */
@@ -58,7 +60,7 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true }));
 
 describe('proximal report', { timeout: 60_000 }, () => {
-  test('writes one file with the run and none of its places', async () => {
+  test('writes one file with the run and without its paths', async () => {
     const path = join(root, 'report.html');
     const args = [join(root, 'run'), '--output', path, '--samples', '6'];
     const { stdout, stderr, status } = await runCli('report', ...args);
@@ -89,12 +91,73 @@ describe('proximal report', { timeout: 60_000 }, () => {
     expect(await readdir(root)).toEqual(['report.html', 'run']);
   });
 
-  test('refuses a folder without a run, and writes nothing', async () => {
+  test('rejects a folder without a run and writes nothing', async () => {
     const { stderr, status } = await runCli('report', root, '--output', join(root, 'none.html'));
     expect(status).toBe(1);
     expect(stderr).toBe(
       `Cannot make a report of ${root}: it must be the folder of a run, got none with a run.json; there are runs in it: run\n`,
     );
     expect(await readdir(root)).not.toContain('none.html');
+  });
+});
+
+const page = { script: "const a = '<!--</script>';", style: 'a{}', icon: '<svg/>' };
+
+function report(name: string): ReportData {
+  const run = { id: 'r', name, kind: 'ppo', status: 'completed', step: 1, totalSteps: 1 } as const;
+  const counts = { metrics: 0, samples: 1, evaluations: 0, log: 0 };
+  const rest = { startedAt: '', eta: null, message: attack, phase: null, counts };
+  return {
+    run: { ...run, ...rest },
+    config: { systemPrompt: attack, [attack]: [attack] },
+    metrics: { steps: [], columns: {}, rows: 0 },
+    evaluations: [],
+    log: [],
+    samples: [],
+    tokens: {},
+  };
+}
+
+/** The contents of the data and script elements. */
+function contents(html: string): { json: string; script: string } {
+  const [, json, script] =
+    /<script type="application\/json" id="proximal-report">([^<]*)<\/script>\n<script>(.*)<\/script>\n<\/body>/s.exec(
+      html,
+    )!;
+  return { json: json!, script: script! };
+}
+
+describe('embedReport()', () => {
+  test('no text of the run ends the data element', () => {
+    const data = report(attack);
+    const html = embedReport(data, page);
+    const { json } = contents(html);
+    expect(JSON.parse(json)).toEqual(data);
+    expect(json).not.toMatch(/[<\u2028\u2029]/);
+    // Only those of the data and of the page.
+    expect(html.match(/<script/gi)).toHaveLength(2);
+    expect(html.match(/<\/script/gi)).toHaveLength(2);
+    expect(html).not.toContain('<!--');
+    expect(html).toContain('<title>&#60;/script&#62;&#60;script&#62;');
+  });
+
+  test('the script matches the hash in the policy and is unchanged in meaning', async () => {
+    const html = embedReport(report('a'), page);
+    const { script } = contents(html);
+    const bytes = await crypto.subtle.digest('SHA-256', Buffer.from(script));
+    const hash = Buffer.from(bytes).toString('base64');
+    expect(html).toContain(`default-src 'none'; script-src 'sha256-${hash}'; style-src 'sha256-`);
+    expect(new Function(`${script} return a;`)()).toBe('<!--</script>');
+  });
+
+  test('any JSON can be read back', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const json = toScriptJson(value);
+        expect(json).not.toContain('<');
+        expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+    expect(toScriptJson('</script>\u2028')).toBe('"\\u003c/script>\\u2028"');
   });
 });

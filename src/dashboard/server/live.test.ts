@@ -51,7 +51,7 @@ async function startLive() {
 }
 
 describe('events', () => {
-  test('carry the rows of a growing log, each once and only when it is whole', async () => {
+  test('contain the rows of a growing log, each once and only when complete', async () => {
     const { metrics, events } = await startLive();
     const [first] = ofType(events, 'runs');
     expect(first!.runs[0]).toMatchObject({ name: 'a', counts: { metrics: 10 } });
@@ -74,7 +74,7 @@ describe('events', () => {
     expect(data.columns['objective/kl']).toEqual([fakeMetrics(11)['objective/kl']]);
   });
 
-  test('tell that a log was cut, and that more came than an event carries', async () => {
+  test('report truncated logs and more rows than an event may contain', async () => {
     const { metrics, events } = await startLive();
     truncateSync(metrics, 0);
     await vi.waitFor(() => expect(ofType(events, 'reset')).toHaveLength(1), patience);
@@ -87,7 +87,7 @@ describe('events', () => {
     await vi.waitFor(() => expect(ofType(events, 'reset')).toHaveLength(2), patience);
   });
 
-  test('tell of runs that come, end and go', async () => {
+  test('report new, ended and deleted runs', async () => {
     const { folder, run, events, dashboard } = await startLive();
     const names = () =>
       ofType(events, 'runs')
@@ -102,7 +102,7 @@ describe('events', () => {
     expect(dashboard.errors).toEqual([]);
   });
 
-  test('tell how a run ended before the dashboard ends with it', async () => {
+  test('report how a run ended before the dashboard closes with it', async () => {
     const { run, events, dashboard } = await startLive();
     writeFileSync(join(run, 'run.json'), '{"status":"completed"}');
     await dashboard.close();
@@ -116,7 +116,7 @@ describe('events', () => {
 describe('EventHub', () => {
   const event: DashboardEvent = { type: 'reset', run: 'x'.repeat(100_000) };
 
-  test('ends the stream of a client that leaves a megabyte waiting', async () => {
+  test('disconnects a client with a megabyte of unread events', async () => {
     const watched: boolean[] = [];
     const hub = new EventHub({ onWatched: (isWatched) => watched.push(isWatched) });
     const reader = hub.open([]).getReader();
@@ -130,7 +130,7 @@ describe('EventHub', () => {
     expect(bytes).toBeLessThan(1_200_000);
   });
 
-  test('holds little for a connection that is not read, and ends it', async () => {
+  test('buffers little for an unread connection and closes it', async () => {
     const hub = new EventHub({ onWatched: () => {} });
     const server = createServer(
       getRequestListener(() => new Response(hub.open([])), { overrideGlobalObjects: false }),
@@ -152,7 +152,7 @@ describe('EventHub', () => {
     await once(socket, 'close');
   });
 
-  test('tells nobody when nobody listens, and forgets who went', async () => {
+  test('sends nothing without clients and forgets disconnected ones', async () => {
     const watched: boolean[] = [];
     const hub = new EventHub({ onWatched: (isWatched) => watched.push(isWatched) });
     hub.publish(event);
@@ -165,7 +165,7 @@ describe('EventHub', () => {
     expect([hub.size, watched]).toEqual([0, [true, false]]);
   });
 
-  test('gives signs of life', async () => {
+  test('sends heartbeats', async () => {
     const hub = new EventHub({ onWatched: () => {}, heartbeat: 5 });
     const reader = hub.open([]).getReader();
     const read = async () => new TextDecoder().decode((await reader.read()).value);

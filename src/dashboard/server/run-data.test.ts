@@ -18,8 +18,8 @@ import {
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import type { EvaluationRow, LogRow, MetricColumns, RunSummary, SamplePage } from '../api.ts';
 
-describe('what a run has written', () => {
-  test('comes as it stands in the files', async () => {
+describe('the data of a run', () => {
+  test('matches the files', async () => {
     const { at, ...dashboard } = await startWithRun({ config: { klCoef: 0.25 } });
     const metrics = await askJson<MetricColumns>(dashboard, `${at}/metrics`);
     expect(metrics.steps).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
@@ -33,7 +33,7 @@ describe('what a run has written', () => {
     expect(log[1]).toMatchObject({ type: 'warning', message: `A warning ${hostileTexts[0]}` });
   });
 
-  test('metrics are thinned out to the points asked for', async () => {
+  test('metrics are thinned to the requested number of points', async () => {
     const { at, ...dashboard } = await startWithRun({ steps: 2000, samples: 0 });
     const all = await askJson<MetricColumns>(dashboard, `${at}/metrics?points=5000`);
     const some = await askJson<MetricColumns>(dashboard, `${at}/metrics?points=101&from=501`);
@@ -46,7 +46,7 @@ describe('what a run has written', () => {
     expect((await askJson<MetricColumns>(dashboard, `${at}/metrics`)).steps).toHaveLength(1499);
   });
 
-  test('samples are found, sorted and cut to pages, with their texts as they were', async () => {
+  test('samples are searched, sorted and paged, with unchanged texts', async () => {
     const { at, ...dashboard } = await startWithRun({ steps: 50, tokens: 10 });
     const find = (query: string) => askJson<SamplePage>(dashboard, `${at}/samples?${query}`);
     const first = await find('limit=6');
@@ -70,19 +70,19 @@ describe('what a run has written', () => {
     expect((await find('minScore=-0.5&maxScore=0.5')).total).toBeLessThan(100);
   });
 
-  test('tokens come by the place of their sample', async () => {
+  test('tokens are found by the index of their sample', async () => {
     const { at, ...dashboard } = await startWithRun({ tokens: 3 });
     expect(await askJson(dashboard, `${at}/samples/2/tokens`)).toEqual(fakeTokens(2));
     expect(await ask(dashboard, `${at}/samples/3/tokens`)).toMatchObject({
       status: 404,
-      body: '{"error":"The tokens of sample 3 were not written down"}',
+      body: '{"error":"The run did not record the tokens of sample 3"}',
     });
     expect((await ask(dashboard, `${at}/samples/99/tokens`)).status).toBe(404);
   });
 });
 
 describe('control', () => {
-  test('a living run is told, and an ended one is not', async () => {
+  test('commands reach an active run but not an ended one', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'a'), { status: 'running' });
     writeFakeRun(join(folder, 'b'));
@@ -97,7 +97,7 @@ describe('control', () => {
     expect(told).toEqual([[join(folder, 'a'), 'pause']]);
     expect(await post(dashboard, `/api/runs/${b!.id}/control`, { command: 'stop' })).toMatchObject({
       status: 409,
-      body: '{"error":"Cannot stop this run: it must be under way, got completed"}',
+      body: '{"error":"Cannot stop this run: it must be active, got completed"}',
     });
     const wrong = await post(dashboard, `/api/runs/${a!.id}/control`, { command: 'rm -rf' });
     expect(wrong.status).toBe(400);

@@ -13,7 +13,7 @@ import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import type { MetricColumns, RunSummary, SamplePage } from '../api.ts';
 
 describe('the list of runs', () => {
-  test('has runs up to two levels deep, the latest first, each with a name and an id of its own', async () => {
+  test('contains runs up to two levels deep, the newest first, with unique names and ids', async () => {
     const [first, second] = [makeTempFolder(), makeTempFolder()];
     writeFakeRun(join(first, 'a'), { startedAt: '2026-01-01T00:00:00.000Z' });
     writeFakeRun(join(first, 'demo/ppo'), { startedAt: '2026-01-03T00:00:00.000Z' });
@@ -36,7 +36,7 @@ describe('the list of runs', () => {
     for (const { id } of runs) expect(id).toMatch(/^[\da-f]{16}$/);
   });
 
-  test('tells how far a run is and when it will end', async () => {
+  test('shows the progress and remaining time of a run', async () => {
     const { summary } = await startWithRun({ status: 'running', steps: 10, totalSteps: 40 });
     expect(summary).toEqual({
       id: summary.id,
@@ -54,7 +54,7 @@ describe('the list of runs', () => {
     });
   });
 
-  test('an end is foretold by the same number wherever the clock of the day jumps', async () => {
+  test('jumps of the system clock do not change the remaining time', async () => {
     const startedAt = '2999-01-01T00:00:00.000Z';
     const { summary, run, ...dashboard } = await startWithRun({
       status: 'running',
@@ -67,7 +67,7 @@ describe('the list of runs', () => {
     expect(later!.eta).toBe(20);
   });
 
-  test('a run whose process is gone was killed; that of another machine is believed', async () => {
+  test('a run whose process is gone was killed; the state of a run on another machine is trusted', async () => {
     const { run, ...dashboard } = await startWithRun({ status: 'running', totalSteps: 20 });
     const hold = async (lock: object) => {
       writeFileSync(join(run, 'run.lock'), JSON.stringify({ id: 'a', ...lock }));
@@ -76,12 +76,12 @@ describe('the list of runs', () => {
     expect(await hold({ pid: 2 ** 30, host: hostname() })).toMatchObject({
       status: 'killed',
       eta: null,
-      message: 'Its process is gone without having said why; --resume goes on with it',
+      message: 'The process ended without giving a reason; continue the run with --resume',
     });
     expect(await hold({ pid: 2 ** 30, host: 'elsewhere' })).toMatchObject({ status: 'running' });
   });
 
-  test('a run of an older format opens with what it has', async () => {
+  test('a run of an older format opens with the data it has', async () => {
     const folder = makeTempFolder();
     writeFileSync(join(folder, 'run.json'), '{"status":"going","step":"3"}');
     writeFileSync(join(folder, 'metrics.jsonl'), '{"step":1,"loss":2}\nnot a row\n');
@@ -102,7 +102,7 @@ describe('the list of runs', () => {
     expect(await askJson(dashboard, `${at}/evaluations`)).toEqual([]);
   });
 
-  test('new runs appear and deleted ones disappear, also in the middle', async () => {
+  test('new runs appear and deleted ones disappear, even while being read', async () => {
     const { folder, run, at, ...dashboard } = await startWithRun();
     expect((await askJson<MetricColumns>(dashboard, `${at}/metrics`)).rows).toBe(10);
     writeFakeRun(join(folder, 'b'));
@@ -116,7 +116,7 @@ describe('the list of runs', () => {
     expect(await askJson<RunSummary[]>(dashboard, '/api/runs')).toHaveLength(1);
     expect(await ask(dashboard, `${at}/metrics`)).toMatchObject({
       status: 404,
-      body: '{"error":"There is no such run; it may be deleted"}',
+      body: '{"error":"There is no such run; it may have been deleted"}',
     });
     expect(dashboard.errors).toEqual([]);
   });

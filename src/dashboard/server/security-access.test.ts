@@ -9,7 +9,7 @@ import {
 import { writeFakeRun } from '../../../test/helpers/fake-run.ts';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import type { RunSummary } from '../api.ts';
-import { isOwnHost } from './http/hosts.ts';
+import { isOwnHost } from './http/guard.ts';
 
 const json = { 'content-type': 'application/json' };
 
@@ -22,8 +22,8 @@ async function start(options: { host?: string; token?: string } = {}) {
   return { ...dashboard, folder, told };
 }
 
-describe('who may ask', () => {
-  test('pages under names that are made to lead here are refused (DNS rebinding)', async () => {
+describe('access', () => {
+  test('requests with foreign host names are rejected (DNS rebinding)', async () => {
     const dashboard = await start();
     const names = ['evil.example', `evil.example:${dashboard.port}`, '127.0.0.1.evil.example'];
     for (const host of [...names, '8.8.8.8', 'localhost.', 'a@localhost']) {
@@ -36,7 +36,7 @@ describe('who may ask', () => {
     }
   });
 
-  test('a server on every address is known by addresses and not by names of others', () => {
+  test('a server on all interfaces accepts addresses but no foreign names', () => {
     expect(isOwnHost('192.168.0.7:6060', '0.0.0.0')).toBe(true);
     expect(isOwnHost('[fe80::1]:6060', '::')).toBe(true);
     expect(isOwnHost('evil.example:6060', '0.0.0.0')).toBe(false);
@@ -64,7 +64,7 @@ describe('who may ask', () => {
     expect(dashboard.told).toEqual([]);
   });
 
-  test('pages of others can neither read the API nor listen to it', async () => {
+  test('other pages can neither read the API nor its events', async () => {
     const dashboard = await start();
     for (const path of ['/api/events', '/api/runs']) {
       for (const headers of [
@@ -76,7 +76,7 @@ describe('who may ask', () => {
     }
   });
 
-  test('the page itself may, through a forwarded port too', async () => {
+  test('the page itself has access, even through a forwarded port', async () => {
     const dashboard = await start();
     const [run] = await askJson<RunSummary[]>(dashboard, '/api/runs');
     const headers = { ...json, 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080' };
@@ -90,7 +90,7 @@ describe('who may ask', () => {
 });
 
 describe('the token', () => {
-  test('is random and needed where others reach the server', async () => {
+  test('is random and required if other machines can reach the server', async () => {
     const [one, two] = [await start({ host: '0.0.0.0' }), await start({ host: '0.0.0.0' })];
     const token = new URL(one.url).searchParams.get('token')!;
     expect(token).toMatch(/^[\w-]{32}$/);
@@ -99,14 +99,14 @@ describe('the token', () => {
       const { status, body, headers } = await ask(one, path);
       expect([path, status, headers['set-cookie']]).toEqual([path, 401, undefined]);
       expect(body).toBe(
-        '{"error":"A token is needed: open the whole address that the terminal shows"}',
+        '{"error":"A token is required: open the full address that the terminal shows"}',
       );
     }
     const cookie = `proximal-${one.port}=${token.slice(1)}`;
     expect((await ask(one, '/', { headers: { cookie } })).status).toBe(401);
   });
 
-  test('moves from the address into a cookie that scripts and other sites cannot use', async () => {
+  test('moves from the URL into a cookie that scripts and other sites cannot use', async () => {
     const dashboard = await start({ token: 'a token of mine' });
     expect(dashboard.url).toMatch(/\/\?token=a%20token%20of%20mine$/);
     const first = await ask(dashboard, '/?token=a%20token%20of%20mine');
@@ -121,7 +121,7 @@ describe('the token', () => {
     expect((await ask(dashboard, '/api/runs?token=a%20token%20of%20mine')).status).toBe(200);
   });
 
-  test('is not needed on this machine', async () => {
+  test('is not required on this machine', async () => {
     const dashboard = await start();
     expect(dashboard.url).toBe(`http://127.0.0.1:${dashboard.port}/`);
     expect((await ask(dashboard, '/')).status).toBe(200);

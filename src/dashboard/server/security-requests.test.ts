@@ -18,8 +18,8 @@ async function start() {
   return { ...dashboard, folder, told };
 }
 
-describe('what may be asked', () => {
-  test('every answer tells browsers to run nothing of others', async () => {
+describe('requests', () => {
+  test('every response forbids foreign code', async () => {
     const dashboard = await start();
     for (const path of ['/', '/page.js', '/api/runs', '/nothing', '/api/runs/x/log']) {
       const { headers } = await ask(dashboard, path);
@@ -51,7 +51,7 @@ describe('what may be asked', () => {
     },
   );
 
-  test('a body of more than 64 KB is refused, with and without its length', async () => {
+  test('a body of more than 64 KB is rejected, with and without a content length', async () => {
     const dashboard = await start();
     const [run] = await askJson<RunSummary[]>(dashboard, '/api/runs');
     const path = `/api/runs/${run!.id}/control`;
@@ -117,7 +117,7 @@ describe('what may be asked', () => {
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('what fails inside is told to the terminal, not to the client', async () => {
+  test('internal errors go to the terminal, not to the client', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'a'), { status: 'running' });
     const control = () => Promise.reject(new Error('Cannot write /home/me/secret'));
@@ -131,12 +131,12 @@ describe('what may be asked', () => {
     });
     expect(answer).toMatchObject({
       status: 500,
-      body: '{"error":"Internal: the dashboard failed; its terminal shows why"}',
+      body: '{"error":"Internal: the dashboard failed; see its terminal"}',
     });
     expect(dashboard.errors).toEqual([new Error('Cannot write /home/me/secret')]);
   });
 
-  test('bytes that are no HTTP end their connection only', async () => {
+  test('bytes that are not HTTP only close their own connection', async () => {
     const dashboard = await start();
     writeFileSync(join(dashboard.folder, 'a', 'samples.jsonl'), '\0\xff{"step":\n');
     await new Promise((done) => {

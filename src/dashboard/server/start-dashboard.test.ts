@@ -5,17 +5,17 @@ import { ask, askJson, startTestDashboard } from '../../../test/helpers/dashboar
 import { writeFakeRun } from '../../../test/helpers/fake-run.ts';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import type { RunSummary } from '../api.ts';
-import { listen } from './http/listen.ts';
+import { listen } from './start-dashboard.ts';
 
 describe('startDashboard()', () => {
-  test('a second dashboard on one port fails with the port and the remedy', async () => {
+  test('a second dashboard on the same port fails with a remedy', async () => {
     const { port } = await startTestDashboard({ folders: [] });
     await expect(startTestDashboard({ folders: [], port })).rejects.toThrow(
-      `Cannot serve the dashboard on port ${port} of 127.0.0.1: it must be free, got one in use; choose another with --port, or end what uses it`,
+      `Cannot serve the dashboard on port ${port} of 127.0.0.1: it must be free, but it is in use; choose another with --port, or stop the program that uses it`,
     );
   });
 
-  test('listen() takes the next free port where it may', async () => {
+  test('listen() takes the next free port if allowed', async () => {
     const { port } = await startTestDashboard({ folders: [] });
     const server = createServer();
     onTestFinished(() => void server.close());
@@ -24,26 +24,26 @@ describe('startDashboard()', () => {
     expect(next).toBeLessThanOrEqual(port + 19);
   });
 
-  test('a host that is not this machine fails with the remedy', async () => {
+  test('a host that is not this machine fails with a remedy', async () => {
     await expect(startTestDashboard({ folders: [], host: '192.0.2.1' })).rejects.toThrow(
       'of 192.0.2.1: the host must be an address of this machine; choose another with --host',
     );
   });
 
-  test('a token that is guessed at once is refused', async () => {
+  test('a short token is rejected', async () => {
     await expect(startTestDashboard({ folders: [], token: '' })).rejects.toThrow(
-      'Cannot use the token: it must have 8 characters or more, got 0; leave it out to have one made',
+      'Cannot use the token: it must have at least 8 characters, got 0; leave it out to generate one',
     );
   });
 
-  test('a folder without a page is named', async () => {
+  test('a missing page is reported with its folder', async () => {
     const page = makeTempFolder();
     await expect(startTestDashboard({ folders: [], page })).rejects.toThrow(
-      `Cannot serve the dashboard's page from ${page}: it must hold index.html, got none`,
+      `Cannot serve the dashboard's page from ${page}: it must contain index.html`,
     );
   });
 
-  test('ids of runs stay the same over restarts, and nothing answers after the end', async () => {
+  test('ids of runs survive restarts, and a closed server does not respond', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'a'));
     const first = await startTestDashboard({ folders: [folder] });

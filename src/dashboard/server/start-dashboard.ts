@@ -1,56 +1,56 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { requestControl } from '../../run/run-control.ts';
 import type { DashboardEvent } from '../api.ts';
 import { pageFolder } from '../build-page.ts';
-import { createApp } from './app.ts';
+import { labelRoutes } from '../labels/label-routes.ts';
+import { LabelStore } from '../labels/label-store.ts';
+import { createApp, readPage } from './app.ts';
 import { EventHub } from './http/event-hub.ts';
-import { isLoopback, urlHost } from './http/hosts.ts';
-import { listen } from './http/listen.ts';
-import { readPage } from './http/page-files.ts';
+import { isLoopback, urlHost } from './http/guard.ts';
 import type { RequestControl } from './http/run-routes.ts';
-import { openLabels } from './open-labels.ts';
-import { RunLibrary } from './runs/run-library.ts';
-import { RunWatch } from './runs/run-watch.ts';
+import { RunLibrary, RunWatch } from './runs/run-library.ts';
 
-/** Beside TensorBoard's 6006. It needs no rights, no browser refuses it, as they do 6000, and the
- *  usual servers of web development and notebooks are elsewhere (3000, 5173, 8000, 8080, 8888). */
+/** Close to TensorBoard's 6006. It needs no privileges, browsers allow it (unlike 6000), and web
+ *  development servers and notebooks use others (3000, 5173, 8000, 8080, 8888). */
 export const defaultPort = 6060;
-/** Ports after the default one that are tried where it is in use. */
+/** Number of ports after the default one to try if it is in use. */
 const MORE_PORTS = 19;
-const SHORTEST_TOKEN = 8;
-/** Milliseconds between two looks at runs: a chart that grows once a second is alive, and each look
- *  takes a little of the machine from the training that it looks at. */
-const LOOK_INTERVAL = 1000;
-/** Milliseconds in which streams may send what waits. */
-const LAST_WORDS = 200;
+const MIN_TOKEN_LENGTH = 8;
+/** Milliseconds between two checks for changes: often enough to look live, without slowing down the
+ *  training. */
+const CHECK_INTERVAL = 1000;
+/** Milliseconds that streams have to send pending data when the server closes. */
+const CLOSE_TIMEOUT = 200;
 
 export interface DashboardOptions {
-  /** Folders of runs, or folders with runs in them; they may come later. */
+  /** Folders of runs, or folders that contain runs; they need not exist yet. */
   readonly folders: readonly string[];
-  /** What to bind to; 127.0.0.1 by default, which only this machine reaches. */
+  /** Address to bind to; 127.0.0.1 by default, which only this machine can reach. */
   readonly host?: string | undefined;
-  /** If not given, 6060 or the next free one; 0 is any free one. */
+  /** By default 6060 or the next free one; 0 is any free one. */
   readonly port?: number | undefined;
-  /** What every request needs. Random where others reach the host; none by default where not. */
+  /** Required in every request. By default random if other machines can reach the host, else none. */
   readonly token?: string | undefined;
-  /** Folder of the built page; this package's own if not given. */
+  /** Folder of the built page; this package's own by default. */
   readonly page?: string | undefined;
-  /** Folder of what people label; `labels` if not given. */
+  /** Folder of the label queues; `labels` by default. */
   readonly labels?: string | undefined;
-  /** How a run is told what to do; by files in its folder if not given. */
+  /** Sends a command to a run; by files in its folder by default. */
   readonly control?: RequestControl | undefined;
-  /** Milliseconds between two looks at runs while a page is open; a second if not given. */
+  /** Milliseconds between two checks for changes while a page is open; a second by default. */
   readonly interval?: number | undefined;
-  /** Takes what goes wrong inside. */
+  /** Reports internal errors. */
   readonly onError: (error: unknown) => void;
 }
 
 export interface Dashboard {
-  /** Where the page is; with the token, if there is one. */
+  /** Address of the page, with the token if there is one. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
@@ -62,13 +62,13 @@ export interface Dashboard {
  *  // url: http://127.0.0.1:6060/ */
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { host = '127.0.0.1', control = requestControl, onError } = options;
-  const token = chooseToken(host, options.token);
+  const token = resolveToken(host, options.token);
   const page = await readPage(options.page ?? (await pageFolder()));
   const server = createServer();
   const more = options.port === undefined ? MORE_PORTS : 0;
   const port = await listen(server, { host, port: options.port ?? defaultPort, more });
   const { stop, ...parts } = openRuns(options);
-  parts.library.readAhead().catch(onError);
+  parts.library.preload().catch(onError);
   const app = createApp({ ...parts, page, control, host, port, token, onError });
   server.on('request', serveApp(app)).on('error', onError);
   const query = token === undefined ? '' : `?token=${encodeURIComponent(token)}`;
@@ -82,9 +82,9 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   };
 }
 
-/** Runs and labels, and whoever is told of them. */
+/** Opens runs and labels, and connects them with the event stream. */
 function openRuns(options: DashboardOptions) {
-  const { folders, labels: folder = 'labels', interval = LOOK_INTERVAL, onError } = options;
+  const { folders, labels: folder = 'labels', interval = CHECK_INTERVAL, onError } = options;
   const hub: EventHub = new EventHub({
     onWatched: (isWatched) => (isWatched ? watch.start() : watch.stop()),
   });
@@ -92,40 +92,116 @@ function openRuns(options: DashboardOptions) {
   const paths = folders.map((path) => resolve(path));
   const library = new RunLibrary(paths, (events) => {
     hub.publish(...events);
-    // People at the Label page are waited for.
+    // The Label page must show what a run waits for.
     const runs = events.flatMap((event) => (event.type === 'runs' ? event.runs : []));
-    if (runs.some(({ status }) => status === 'waiting')) labels.tell();
+    if (runs.some(({ status }) => status === 'waiting')) labels.publish();
   });
   const watch = new RunWatch(library, { interval, onError });
   const labels = openLabels(folder, { library, publish, onError });
   const stop = async () => {
     watch.stop();
-    // Whoever looks sees how a run of this process ended.
+    // Open pages see how a run of this process ended.
     if (hub.size > 0) await library.refresh({ all: true });
     hub.close();
   };
   return { library, hub, labels: labels.routes, stop };
 }
 
-/** What is not even an address never comes to the app. */
+/** Malformed URLs never reach the app. */
 function serveApp(app: Hono): RequestListener {
-  const errorHandler = () => Response.json({ error: 'The request is bad' }, { status: 400 });
+  const errorHandler = () => Response.json({ error: 'Bad request' }, { status: 400 });
   return getRequestListener(app.fetch, { overrideGlobalObjects: false, errorHandler });
 }
 
-function chooseToken(host: string, given: string | undefined): string | undefined {
+function resolveToken(host: string, given: string | undefined): string | undefined {
   if (given === undefined) {
     return isLoopback(host) ? undefined : randomBytes(24).toString('base64url');
   }
-  if (given.length >= SHORTEST_TOKEN) return given;
+  if (given.length >= MIN_TOKEN_LENGTH) return given;
   throw new RangeError(
-    `Cannot use the token: it must have ${SHORTEST_TOKEN} characters or more, got ${given.length}; leave it out to have one made`,
+    `Cannot use the token: it must have at least ${MIN_TOKEN_LENGTH} characters, got ${given.length}; leave it out to generate one`,
   );
 }
 
 async function close(server: Server): Promise<void> {
   const closed = new Promise((done) => server.close(done));
-  const timer = setTimeout(() => server.closeAllConnections(), LAST_WORDS);
+  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT);
   await closed;
   clearTimeout(timer);
+}
+
+interface OpenLabelsOptions {
+  readonly library: RunLibrary;
+  readonly publish: (event: DashboardEvent) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+interface Labels {
+  readonly routes: Hono;
+  /** Sends the state of the queues to every page. */
+  publish(): void;
+}
+
+/** Opens the label queues of a folder. New queues may only read files in the working directory and in
+ *  the folders of runs, not everything that this user can read. */
+function openLabels(folder: string, { library, publish, onError }: OpenLabelsOptions): Labels {
+  const roots = [process.cwd(), ...library.folders];
+  const store = new LabelStore({ folder, roots, runs: () => library.all() });
+  const publishQueues = () => {
+    store.list().then((queues) => publish({ type: 'labels', queues }), onError);
+  };
+  store.onChange(publishQueues);
+  const routes = labelRoutes({ store, onFilling: (queue) => publish({ type: 'filling', queue }) });
+  return { routes, publish: publishQueues };
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 means any free port. */
+  readonly port: number;
+  /** Number of ports after it to try if it is in use. */
+  readonly more: number;
+}
+
+/** Starts listening and returns the port. */
+export async function listen(server: Server, { host, port, more }: ListenOptions): Promise<number> {
+  for (let next = port; ; next++) {
+    const error = await tryListen(server, { host, port: next });
+    if (error === undefined) return (server.address() as AddressInfo).port;
+    if (error.code !== 'EADDRINUSE' || next === port + more)
+      throw explainListenError(error, { host, port });
+  }
+}
+
+async function tryListen(
+  server: Server,
+  address: { readonly host: string; readonly port: number },
+): Promise<NodeJS.ErrnoException | undefined> {
+  server.listen(address);
+  // once() rejects on an `error` event.
+  return once(server, 'listening').then(
+    () => undefined,
+    (error: NodeJS.ErrnoException) => error,
+  );
+}
+
+function explainListenError(
+  error: NodeJS.ErrnoException,
+  { host, port }: { readonly host: string; readonly port: number },
+): Error {
+  const where = `Cannot serve the dashboard on port ${port} of ${host}`;
+  if (error.code === 'EADDRINUSE') {
+    return new Error(
+      `${where}: it must be free, but it is in use; choose another with --port, or stop the program that uses it`,
+    );
+  }
+  if (error.code === 'EACCES') {
+    return new Error(`${where}: the system does not allow it; choose a --port above 1023`);
+  }
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
+    return new Error(
+      `${where}: the host must be an address of this machine; choose another with --host`,
+    );
+  }
+  return error;
 }

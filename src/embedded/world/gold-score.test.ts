@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomStream } from '../../engine/random/index.ts';
+import { type Fact, type FactKind, factKinds } from './facts.ts';
 import { goldScore } from './gold-score.ts';
 import { makePost } from './make-post.ts';
 import { makeSummary } from './make-summary.ts';
-import { type Fact, type FactKind, factKinds } from './post.ts';
 import { readPieces } from './read-pieces.ts';
 
-const fact = (kind: FactKind, told: string): Fact => {
-  const phrases = readPieces(told).flatMap(({ phrase }) => phrase ?? []);
-  return { kind, told, phrases };
+const fact = (kind: FactKind, wording: string): Fact => {
+  const phrases = readPieces(wording).flatMap(({ phrase }) => phrase ?? []);
+  return { kind, wording, phrases };
 };
 
 const post = {
@@ -36,19 +36,19 @@ function tell(kinds: ReadonlySet<FactKind>): string {
 }
 
 describe('goldScore()', () => {
-  test('goldScore() gives 1 for all facts in a few finished words', () => {
+  test('goldScore() is 1 for all facts in a few finished words', () => {
     const best = { score: 1, coverage: 1, brevity: 1, invention: 0, wellFormed: 1 };
     expect(rate(full)).toEqual(best);
     expect(rate('On Friday Anna smashed my phone costing me $40. I may move out.')).toEqual(best);
   });
 
-  test('goldScore() gives 0.4 for four of five facts and a wrong amount', () => {
+  test('goldScore() is 0.4 for four of five facts and a wrong amount', () => {
     const { score, coverage, invention } = rate(full.replace('$40', '$70'));
     expect(score).toBeCloseTo(0.4, 12);
     expect([coverage, invention]).toEqual([0.8, 1]);
   });
 
-  test('goldScore() counts a wrong name beside the right relation as invention', () => {
+  test('goldScore() counts a wrong name with the right relation as invention', () => {
     expect(rate(full.replace('Anna', 'Ben'))).toMatchObject({ score: 0.5, coverage: 1 });
   });
 
@@ -56,17 +56,17 @@ describe('goldScore()', () => {
     expect(rate(`${full} I may ${word}.`).invention).toBe(1);
   });
 
-  test('goldScore() marks down by the number of words', () => {
+  test('goldScore() depends on the number of words', () => {
     const words = (n: number) => rate(Array(n).fill('it').join(' ')).brevity;
     expect([0, 2, 5, 18, 29, 40, 50].map(words)).toEqual([0, 0.4, 1, 1, 0.5, 0, 0]);
   });
 
-  test('goldScore() halves what does not stop at the end of a sentence', () => {
+  test('goldScore() halves the score of a summary that does not end a sentence', () => {
     expect(rate(full, false)).toMatchObject({ score: 0.5, wellFormed: 0.5 });
     expect(rate(full.slice(0, -1))).toMatchObject({ score: 0.5, wellFormed: 0.5 });
   });
 
-  test('goldScore() marks down words that do not belong side by side', () => {
+  test('goldScore() lowers the score of words that do not belong together', () => {
     // ^ my | my sister | sister Anna | Anna event | event time | time $40 ✗ | $40 decision ✗ | decision .
     const soup = rate('my sister Anna broke my phone last Friday $40 move out.');
     expect(soup.wellFormed).toBeCloseTo(1 - (3 * 2) / 8, 12);
@@ -74,13 +74,13 @@ describe('goldScore()', () => {
     expect(rate('my sister Anna, broke my phone, last Friday, $40, move out.').score).toBe(0);
   });
 
-  test('goldScore() gives 0 for nothing', () => {
+  test('goldScore() is 0 for an empty summary', () => {
     const nothing = { score: 0, coverage: 0, brevity: 0, invention: 0, wellFormed: 0 };
     for (const summary of ['', ' \n']) expect(rate(summary)).toEqual(nothing);
     expect(rate('.').score).toBe(0);
   });
 
-  test('goldScore() grows by a fifth with each fact', () => {
+  test('goldScore() grows by a fifth per fact', () => {
     fc.assert(
       fc.property(fc.subarray([...factKinds]), (kinds) => {
         expect(rate(tell(new Set(kinds))).score).toBeCloseTo(kinds.length / 5, 12);
@@ -98,7 +98,7 @@ describe('goldScore()', () => {
     );
   });
 
-  test('goldScore() stays from 0 to 1 for any text', () => {
+  test('goldScore() is between 0 and 1 for any text', () => {
     const words = [...full.split(' '), '$70', 'Ben', '.', '?', 'last', '🙂'];
     const texts = fc.oneof(
       fc.string(),

@@ -1,5 +1,6 @@
+export { type Fact, type FactKind, factKinds, type Post } from './facts.ts';
 export { type GoldScore, goldScore } from './gold-score.ts';
-export { makePost } from './make-post.ts';
+export { makePost, makeSplitPost, type Split, splitSize, splits } from './make-post.ts';
 export {
   demonstrationMix,
   makeDemonstration,
@@ -7,12 +8,10 @@ export {
   type SummaryKind,
   type SummaryOptions,
 } from './make-summary.ts';
-export type { Phrase, PhraseType } from './phrase.ts';
-export { type Fact, type FactKind, factKinds, type Post } from './post.ts';
+export type { Phrase, PhraseType } from './phrases.ts';
 export {
   type Candidate,
   type RankedSummary,
   type RankOptions,
   rankSummaries,
 } from './rank-summaries.ts';
-export { makeSplitPost, type Split, splitSize, splits } from './splits.ts';

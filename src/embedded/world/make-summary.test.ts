@@ -27,31 +27,31 @@ const [good, rambling, missing, invented] = (
 ];
 
 describe('makeSummary()', () => {
-  test('makeSummary() writes the same for the same stream', () => {
+  test('makeSummary() is deterministic for the same stream', () => {
     const write = () => makeSummary(makePost(0, 1), { kind: 'good', random: randomStream(0, 'a') });
     expect(write()).toBe(write());
     expect(write()).toMatch(/my uncle gave away my phone/i);
   });
 
-  test('makeSummary() writes whole sentences of every kind', () => {
+  test('makeSummary() writes complete sentences for every kind', () => {
     for (const scores of [good, rambling, missing, invented]) {
       expect(scores.filter(({ wellFormed }) => wellFormed < 1)).toEqual([]);
     }
   });
 
-  test('good ones tell all facts and nothing else', () => {
+  test('good ones contain all facts and nothing else', () => {
     for (const { coverage, invention, score } of good) {
       expect({ coverage, invention }).toEqual({ coverage: 1, invention: 0 });
       expect(score).toBeGreaterThan(0.7);
     }
   });
 
-  test('rambling ones tell all facts in more words', () => {
+  test('rambling ones contain all facts in more words', () => {
     expect(new Set(rambling.map(({ coverage }) => coverage))).toEqual(new Set([1]));
     expect(rambling.filter(({ brevity }) => brevity < 1).length).toBeGreaterThan(540);
   });
 
-  test('missing ones leave one to three facts out and invent nothing', () => {
+  test('missing ones omit one to three facts and invent nothing', () => {
     const parts = [...new Set(missing.map(({ coverage }) => coverage))].sort();
     expect(parts).toEqual([0.4, 0.6, 0.8]);
     expect(new Set(missing.map(({ invention }) => invention))).toEqual(new Set([0]));
@@ -62,7 +62,7 @@ describe('makeSummary()', () => {
     expect([...new Set(invented.map(({ invention }) => invention))].sort()).toEqual([1, 2]);
   });
 
-  test('kinds are well apart: good, missing, rambling, invented', () => {
+  test('kinds differ clearly in score: good, missing, rambling, invented', () => {
     const means = [good, missing, rambling, invented].map(meanOf);
     for (const [i, mean] of means.entries()) {
       expect(mean).toBeCloseTo([0.98, 0.6, 0.5, 0.29][i]!, 1);
@@ -82,7 +82,7 @@ describe('makeDemonstration()', () => {
     expect(mean).toBeLessThan(0.62);
   });
 
-  test.each(kinds)('makeDemonstration() writes only %s ones if the mix says so', (kind) => {
+  test.each(kinds)('makeDemonstration() writes only %s ones if the mix has no others', (kind) => {
     const mix = { good: 0, rambling: 0, missing: 0, invented: 0, [kind]: 2 };
     const [post] = posts;
     const random = randomStream(5, 'one');

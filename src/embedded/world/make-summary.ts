@@ -1,15 +1,14 @@
 import type { RandomStream } from '../../engine/random/index.ts';
-import { choose, happens } from './choose.ts';
-import { fillTemplate, type Slots } from './fill-template.ts';
+import { choose, type FactKind, factKinds, happens, type Post } from './facts.ts';
 import { slotsOf } from './make-post.ts';
-import { keyOf, type Phrase, type PhraseType } from './phrase.ts';
-import { type FactKind, factKinds, type Post } from './post.ts';
+import { keyOf, type Phrase, type PhraseType } from './phrases.ts';
 import { lexicon, readPieces } from './read-pieces.ts';
 import { type Scenario, scenarios } from './scenario.ts';
-import * as templates from './summary-templates.ts';
+import * as templates from './templates.ts';
+import { fillTemplate, type Slots } from './templates.ts';
 
-/** How good a summary is meant to be: all facts in few words; facts told again among what nobody
- *  needs; one to three facts left out; one or two facts wrong. */
+/** The quality of a summary: all facts in few words; all facts with repetition and filler; one to
+ *  three facts missing; one or two facts wrong. */
 export type SummaryKind = 'good' | 'rambling' | 'missing' | 'invented';
 
 export interface SummaryOptions {
@@ -17,13 +16,13 @@ export interface SummaryOptions {
   readonly random: RandomStream;
 }
 
-/** Writes a summary of a post; a model's response is a space and then the summary.
+/** Writes a summary of a post; a model's response is a space followed by the summary.
  *  @example good  →  'My sister Anna broke my phone last Friday and I lost $40. Should I move out?' */
 export function makeSummary(post: Post, { kind, random }: SummaryOptions): string {
-  return makers[kind](post, random);
+  return writers[kind](post, random);
 }
 
-/** How often each kind stands in demonstrations: an SFT model becomes fluent but mediocre. */
+/** Shares of the kinds in demonstrations, which make an SFT model fluent but mediocre. */
 export const demonstrationMix: Readonly<Record<SummaryKind, number>> = {
   good: 0.15,
   rambling: 0.35,
@@ -31,7 +30,7 @@ export const demonstrationMix: Readonly<Record<SummaryKind, number>> = {
   invented: 0.2,
 };
 
-/** A summary for SFT, of a kind drawn from the mix. */
+/** A summary for SFT, of a kind sampled from the mix. */
 export function makeDemonstration(
   post: Post,
   {
@@ -41,21 +40,21 @@ export function makeDemonstration(
 ): string {
   const entries = Object.entries(mix) as [SummaryKind, number][];
   let rest = random.next() * entries.reduce((sum, [, share]) => sum + share, 0);
-  const drawn = entries.find(([, share]) => {
+  const sampled = entries.find(([, share]) => {
     rest -= share;
     return rest < 0;
   });
-  const [kind] = drawn ?? entries.at(-1)!;
+  const [kind] = sampled ?? entries.at(-1)!;
   return makeSummary(post, { kind, random });
 }
 
-const makers: Readonly<Record<SummaryKind, (post: Post, random: RandomStream) => string>> = {
+const writers: Readonly<Record<SummaryKind, (post: Post, random: RandomStream) => string>> = {
   good: (post, random) => writeSentences(post, { slots: slotsOf(post.facts), random }).join(' '),
   rambling: ramble,
   missing: (post, random) => {
     const dropped = random.shuffle(factKinds).slice(0, 1 + random.integer(3));
-    const kept = post.facts.filter(({ kind }) => !dropped.includes(kind));
-    return writeSentences(post, { slots: slotsOf(kept), random }).join(' ');
+    const remaining = post.facts.filter(({ kind }) => !dropped.includes(kind));
+    return writeSentences(post, { slots: slotsOf(remaining), random }).join(' ');
   },
   invented: (post, random) => {
     const wrong = random.shuffle(factKinds).slice(0, 1 + random.integer(2));
@@ -65,7 +64,7 @@ const makers: Readonly<Record<SummaryKind, (post: Post, random: RandomStream) =>
   },
 };
 
-/** One or two sentences more than needed, anywhere after the first. */
+/** Adds one or two unnecessary sentences after the first. */
 function ramble(post: Post, random: RandomStream): string {
   const slots = slotsOf(post.facts);
   const fillers = templates.fillers.map((template) => fillTemplate(template, slots));
@@ -75,8 +74,8 @@ function ramble(post: Post, random: RandomStream): string {
   return [first, ...random.shuffle([...rest, ...more])].join(' ');
 }
 
-/** One sentence of what happened and one of the decision, in this order or the other; facts that
- *  are not in the slots are left out. */
+/** One sentence about the event and one about the decision, in either order; facts that are not in
+ *  the slots are omitted. */
 function writeSentences(
   post: Post,
   { slots, random }: { slots: Slots; random: RandomStream },
@@ -92,7 +91,7 @@ function writeSentences(
   return happens(0.25, random) ? [ask, telling] : [telling, ask];
 }
 
-/** Another value of the same kind, half of the time one that the post tells of someone else. */
+/** A wrong value of the same kind; half of the time one that the post mentions about someone else. */
 function inventFact(
   post: Post,
   { kind, random }: { kind: FactKind; random: RandomStream },
@@ -100,13 +99,15 @@ function inventFact(
   const { phrases } = post.facts.find((fact) => fact.kind === kind)!;
   const isKey = new Set(phrases.map(keyOf));
   const options = candidates(scenarioOf(post), kind).filter((one) => !isKey.has(keyOf(one)));
-  const told = readPieces(post.distractors.join(' ')).map(({ phrase }) => phrase && keyOf(phrase));
-  const near = options.filter((one) => told.includes(keyOf(one)));
+  const mentioned = readPieces(post.distractors.join(' ')).map(
+    ({ phrase }) => phrase && keyOf(phrase),
+  );
+  const near = options.filter((one) => mentioned.includes(keyOf(one)));
   const phrase = choose(near.length > 0 && happens(0.5, random) ? near : options, random);
   return kind === 'who' ? `my ${phrase.forms[0]}` : phrase.forms[0]!;
 }
 
-/** What a fact of a kind can say. */
+/** The possible values of a kind of fact. */
 function candidates({ events, decisions, measure }: Scenario, kind: FactKind): readonly Phrase[] {
   if (kind === 'event') return events;
   if (kind === 'decision') return decisions;

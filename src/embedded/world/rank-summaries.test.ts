@@ -13,7 +13,7 @@ const three = candidate('My uncle gave away my phone yesterday. What should I do
 const two = candidate('My uncle gave away my phone. What should I do?');
 
 describe('rankSummaries()', () => {
-  test('rankSummaries() goes by the gold score without noise', () => {
+  test('rankSummaries() follows the gold score without noise', () => {
     const ranked = rankSummaries(post, [two, full, three], {
       noise: 0,
       random: randomStream(0, 'sure'),
@@ -22,7 +22,7 @@ describe('rankSummaries()', () => {
     expect(ranked.map(({ score }) => score)).toEqual([1, 0.6, 0.4]);
   });
 
-  test('rankSummaries() puts one of two first as often as the hand-worked probability says', () => {
+  test('rankSummaries() ranks one of two first with the hand-worked probability', () => {
     const random = randomStream(0, 'frequency');
     const firsts = Array.from(
       { length: 4000 },
@@ -33,7 +33,7 @@ describe('rankSummaries()', () => {
     expect(Math.abs(part - 0.8808)).toBeLessThan(4 * Math.sqrt((0.1192 * 0.8808) / 4000));
   });
 
-  test('rankSummaries() puts one of three first by exp(s/τ)', () => {
+  test('rankSummaries() ranks one of three first in proportion to exp(s/τ)', () => {
     const random = randomStream(0, 'three');
     const firsts = Array.from(
       { length: 4000 },
@@ -48,7 +48,7 @@ describe('rankSummaries()', () => {
     }
   });
 
-  test('rankSummaries() looks at whether a summary finished', () => {
+  test('rankSummaries() considers whether a summary finished', () => {
     const cut = { ...full, finished: false };
     const options = { noise: 0, random: randomStream(0, 'cut') };
     expect(rankSummaries(post, [cut, full], options)).toEqual([
@@ -57,7 +57,7 @@ describe('rankSummaries()', () => {
     ]);
   });
 
-  test('rankSummaries() draws one number for each summary', () => {
+  test('rankSummaries() uses one random number per summary', () => {
     const random = randomStream(0, 'draws');
     rankSummaries(post, [full, two, three], { noise: 0, random });
     const other = randomStream(0, 'draws');
@@ -65,7 +65,7 @@ describe('rankSummaries()', () => {
     expect(random.state()).toEqual(other.state());
   });
 
-  test.each([-1, Number.NaN])('rankSummaries() refuses noise of %d', (noise) => {
+  test.each([-1, Number.NaN])('rankSummaries() rejects noise of %d', (noise) => {
     const random = randomStream(0, 'bad');
     expect(() => rankSummaries(post, [full, two], { noise, random })).toThrow(
       `Cannot rank summaries: noise must be at least 0, got ${noise}`,

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { keyOf } from './phrase.ts';
-import { smallTalk } from './post-templates.ts';
+import { keyOf } from './phrases.ts';
 import { lexicon, readPieces } from './read-pieces.ts';
-import { fillers, someone } from './summary-templates.ts';
+import { fillers, smallTalk, someone } from './templates.ts';
 
 const symbols = (text: string) => readPieces(text).map(({ symbol }) => symbol);
 const keys = (text: string) => readPieces(text).map(({ phrase }) => phrase && keyOf(phrase));
@@ -14,18 +13,18 @@ describe('readPieces()', () => {
     expect(symbols('Last Friday she broke my phone.')).toEqual(['<time>', 'she', '<event>', '.']);
   });
 
-  test('readPieces() takes the longest phrase', () => {
+  test('readPieces() prefers the longest phrase', () => {
     expect(keys('two weeks ago')).toEqual(['time:two weeks ago']);
     expect(keys('two weeks')).toEqual(['duration:two weeks']);
     expect(symbols('two days')).toEqual(['two', 'days']);
   });
 
-  test('readPieces() knows a phrase by each of its forms', () => {
+  test('readPieces() recognises every form of a phrase', () => {
     expect(keys('smashed my bike')).toEqual(['event:broke my bike']);
     expect(keys('on Monday')).toEqual(['time:last Monday']);
   });
 
-  test('readPieces() finds no phrase inside a word', () => {
+  test('readPieces() matches no phrase inside a word', () => {
     expect(keys('friendship Annab $560')).toEqual([undefined, undefined, undefined]);
   });
 
@@ -44,7 +43,7 @@ describe('readPieces()', () => {
 });
 
 describe('the lexicon', () => {
-  test('says one thing by each form', () => {
+  test('has one meaning per form', () => {
     const byForm = new Map<string, string>();
     for (const phrase of phrases) {
       for (const form of phrase.forms) {
@@ -54,13 +53,13 @@ describe('the lexicon', () => {
     }
   });
 
-  test('is read as it is written', () => {
+  test('is parsed into its own phrases', () => {
     for (const phrase of phrases) {
       for (const form of phrase.forms) expect(keys(form)).toEqual([keyOf(phrase)]);
     }
   });
 
-  test('has nothing of small talk', () => {
+  test('contains no small talk', () => {
     for (const sentence of [...smallTalk, ...fillers.slice(0, -1), someone]) {
       expect(keys(sentence).filter(Boolean), sentence).toEqual([]);
     }

@@ -1,17 +1,24 @@
-import type { Phrase, PhraseType } from './phrase.ts';
+import {
+  amounts,
+  durations,
+  names,
+  type Phrase,
+  type PhraseType,
+  relations,
+  times,
+} from './phrases.ts';
 import { scenarios } from './scenario.ts';
-import { amounts, durations, names, relations, times } from './values.ts';
 
-/** A word, a mark or a whole known phrase of a text. */
+/** A word, a punctuation mark or a known phrase of a text. */
 export interface Piece {
-  /** The phrase's type in angle brackets, or the word or mark in small letters. */
+  /** The phrase's type in angle brackets, or the word or mark in lower case. */
   readonly symbol: string;
-  /** As it stands in the text, with single spaces. */
+  /** The original text, with single spaces. */
   readonly text: string;
   readonly phrase: Phrase | undefined;
 }
 
-/** Everything the world can speak of, by type. */
+/** Everything that the world can mention, by type. */
 export const lexicon: Readonly<Record<PhraseType, readonly Phrase[]>> = {
   relation: relations,
   name: names,
@@ -34,7 +41,7 @@ const firstWords: ReadonlySet<string> = new Set(
 
 const longestForm = Math.max(...[...phraseOfForm.keys()].map((form) => form.split(' ').length));
 
-/** Reads a text from left to right, always the longest known phrase.
+/** Splits a text from left to right into the longest known phrases.
  *  @example 'Last Friday she broke my phone.'  →  <time>, she, <event>, . */
 export function readPieces(text: string): Piece[] {
   const words = text.match(/\$?\d+|[\p{L}']+|\S/gu) ?? [];

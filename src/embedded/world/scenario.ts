@@ -1,9 +1,9 @@
-import { makePhrases, type Phrase } from './phrase.ts';
+import { makePhrases, type Phrase } from './phrases.ts';
 
-/** A kind of trouble: who can make it, what happens, what it costs and what can be done. */
+/** A kind of problem: who can cause it, what happens, what it costs and what can be done. */
 export interface Scenario {
   readonly subreddit: string;
-  /** Who may be the one that the post is about. */
+  /** Who the post can be about. */
   readonly relations: readonly string[];
   readonly events: readonly Phrase[];
   readonly decisions: readonly Phrase[];
@@ -15,7 +15,7 @@ interface Measure {
   readonly type: 'amount' | 'duration';
   /** Sentences of a post. */
   readonly sentences: readonly string[];
-  /** Ends of a summary's sentence. */
+  /** Ends of a sentence in a summary. */
   readonly clauses: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { countOps, typesOf } from '../../../test/helpers/engine/describe-graph.t
 import { LORA_MLP_WRT, makeLoraMlp } from '../../../test/helpers/engine/lora-mlp.ts';
 import { floats, runGraph } from '../../../test/helpers/engine/run-graph.ts';
 import { expectClose } from '../../../test/helpers/expect-close.ts';
-import { attention } from './functions/attention.ts';
+import { attention } from './functions.ts';
 import { type GradOptions, grad, type SaveList } from './grad.ts';
 import { type Graph, makeGraph } from './graph.ts';
 import { exp, keep, mul } from './ops/elementwise.ts';

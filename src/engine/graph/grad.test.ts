@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { loraLinear } from '../../../test/helpers/engine/call-function.ts';
 import { countOps, typesOf } from '../../../test/helpers/engine/describe-graph.ts';
 import { floats, integers, runGraph } from '../../../test/helpers/engine/run-graph.ts';
-import { loraLinear } from './functions/lora.ts';
 import { type GradOptions, grad } from './grad.ts';
 import { makeGraph } from './graph.ts';
 import { add, equal, exp, mul, neg, sign, sub, where } from './ops/elementwise.ts';

@@ -1,9 +1,5 @@
 export { type Dim, dimAdd, type Shape, sizeOf } from './dim.ts';
-export * from './functions/activations.ts';
-export * from './functions/attention.ts';
-export * from './functions/layer-norm.ts';
-export * from './functions/logprobs.ts';
-export * from './functions/lora.ts';
+export * from './functions.ts';
 export { type GradGraphs, type GradOptions, grad, gradientName, type SaveList } from './grad.ts';
 export { check, type Graph, makeGraph } from './graph.ts';
 export * from './ops/elementwise.ts';

@@ -1,7 +1,6 @@
-import { findCut, orderOf } from './cut.ts';
 import type { SoftmaxRow } from './softmax-row.ts';
 
-/** Tokens that may still be drawn, in order of id, with their scores and weights. */
+/** Tokens that can still be sampled, in order of id, with their scores and weights. */
 export class Candidates {
   length = 0;
   ids = new Int32Array(0);
@@ -10,7 +9,7 @@ export class Candidates {
   /** The bits of `scores`. */
   private bits = new Int32Array(0);
 
-  /** Starts over with each token of the row that has a weight and whose score is at least `floor`. */
+  /** Resets to the tokens of a row with a positive weight and a score of at least `floor`. */
   collect(row: SoftmaxRow, floor: number): void {
     const { scores: all } = row;
     this.reserve(all.length);
@@ -23,7 +22,7 @@ export class Candidates {
       if (weight === 0) continue;
       ids[n] = id;
       weights[n] = weight;
-      // −0 becomes 0: equal scores need equal bits.
+      // Turns −0 into 0, since equal scores need equal bits.
       scores[n++] = score + 0;
     }
     this.length = n;
@@ -36,37 +35,37 @@ export class Candidates {
     return sum;
   }
 
-  /** Top-k: keeps the k largest scores and whatever equals the last of them. */
+  /** Top-k: keeps the k largest scores and any that equal the k-th. */
   keepTop(k: number): void {
     if (k >= this.length) return;
-    const { order } = findCut(this.bits, { length: this.length, target: k });
-    this.keepFrom(order, 0);
+    const { rank } = findThreshold(this.bits, { length: this.length, target: k });
+    this.keepFrom(rank, 0);
   }
 
-  /** Top-p: keeps the largest scores until their weights reach `target`, the one that crosses it
-   *  included. Of equal scores at the cut the highest ids stay, as where transformers' sort is stable. */
+  /** Top-p: keeps the largest scores until their weights reach `target`, including the one that crosses
+   *  it. Of equal scores at the threshold the highest ids stay, as with a stable sort in transformers. */
   keepTopWeight(target: number): void {
     const { length, weights, bits } = this;
-    const { order, above } = findCut(bits, { length, weights, target });
+    const { rank, above } = findThreshold(bits, { length, weights, target });
     let equals = 0;
     let weight = 0;
     for (let i = 0; i < length; i++) {
-      if (orderOf(bits[i]!) !== order) continue;
+      if (rankOf(bits[i]!) !== rank) continue;
       equals++;
       weight = weights[i]!;
     }
     const needed = Math.max(1, Math.ceil((target - above) / weight));
-    this.keepFrom(order, equals - needed);
+    this.keepFrom(rank, equals - needed);
   }
 
-  /** Min-p: keeps the weights of at least `minimum`. */
+  /** Min-p: keeps weights of at least `minimum`. */
   keepWeights(minimum: number): void {
     let n = 0;
     for (let i = 0; i < this.length; i++) if (this.weights[i]! >= minimum) this.move(i, n++);
     this.length = n;
   }
 
-  /** The first position at which the weights so far exceed uniform · total. */
+  /** The first index at which the cumulative weight exceeds uniform · total. */
   indexAt(uniform: number, total: number): number {
     const target = uniform * total;
     let index = 0;
@@ -75,13 +74,13 @@ export class Candidates {
     return index;
   }
 
-  /** Keeps what ranks at `order` or above, save the first `skipped` of those that equal it. */
-  private keepFrom(order: number, skipped: number): void {
+  /** Keeps ranks of at least `rank`, except the first `skipped` that equal it. */
+  private keepFrom(rank: number, skipped: number): void {
     let n = 0;
     let equals = 0;
     for (let i = 0; i < this.length; i++) {
-      const own = orderOf(this.bits[i]!);
-      if (own < order || (own === order && equals++ < skipped)) continue;
+      const own = rankOf(this.bits[i]!);
+      if (own < rank || (own === rank && equals++ < skipped)) continue;
       this.move(i, n++);
     }
     this.length = n;
@@ -100,4 +99,87 @@ export class Candidates {
     this.scores = new Float32Array(length);
     this.bits = new Int32Array(this.scores.buffer);
   }
+}
+
+/** The digits of a rank, most significant first: 11, 11 and 10 bits. */
+const digits = [
+  { shift: 21, mask: 2047 },
+  { shift: 10, mask: 2047 },
+  { shift: 0, mask: 1023 },
+] as const;
+
+/** Total weight per value of one digit; all 0 between calls. */
+const buckets = new Float64Array(2048);
+
+/** Where the cumulative weight of the scores, from the largest, reaches a target. */
+export interface Threshold {
+  /** The rank of the last score needed. */
+  readonly rank: number;
+  /** The total weight strictly above it. */
+  readonly above: number;
+}
+
+export interface ThresholdOptions {
+  /** Number of scores. */
+  readonly length: number;
+  /** Weight of each score; 1 by default. */
+  readonly weights?: Float64Array;
+  readonly target: number;
+}
+
+/** The rank of a float32 score: an unsigned integer that orders scores by their bits. */
+export function rankOf(bits: number): number {
+  return (bits ^ ((bits >> 31) | 0x80000000)) >>> 0;
+}
+
+/** Finds the largest score such that the weights of it and all larger ones reach the target, or the
+ *  smallest score if they never do. Radix selection: always linear in the number of scores.
+ *  @example scores 5, 3, 3, 1, target 2  →  the rank of 3, above 1 */
+export function findThreshold(
+  bits: Int32Array,
+  { length, weights, target }: ThresholdOptions,
+): Threshold {
+  let rank = 0;
+  let known = 0;
+  let above = 0;
+  for (const { shift, mask } of digits) {
+    let lowest: number = mask;
+    let highest = 0;
+    for (let i = 0; i < length; i++) {
+      const own = rankOf(bits[i]!);
+      if ((own & known) >>> 0 !== rank) continue;
+      const digit = (own >>> shift) & mask;
+      if (digit < lowest) lowest = digit;
+      if (digit > highest) highest = digit;
+      buckets[digit] = buckets[digit]! + (weights === undefined ? 1 : weights[i]!);
+    }
+    let digit = highest;
+    // Partial sums may round below the whole, so stop at the lowest digit present.
+    while (digit > lowest && above + buckets[digit]! < target) above += buckets[digit--]!;
+    buckets.fill(0, lowest, highest + 1);
+    rank = (rank | (digit << shift)) >>> 0;
+    known |= mask << shift;
+  }
+  return { rank, above };
+}
+
+/** Indices of the k largest scores, largest first; equal ones in order of index, −∞ never.
+ *  @example scores 1, 3, −∞, 3, 2, k 3  →  1, 3, 4 */
+export function topIndices(scores: Float32Array, k: number): Int32Array {
+  const indices = new Int32Array(k);
+  const best = new Float32Array(k).fill(-Infinity);
+  let count = 0;
+  for (let i = 0; i < scores.length; i++) {
+    const score = scores[i]!;
+    if (!(score > best[k - 1]!)) continue;
+    let place = Math.min(count, k - 1);
+    for (; place > 0 && best[place - 1]! < score; place--) {
+      best[place] = best[place - 1]!;
+      indices[place] = indices[place - 1]!;
+    }
+    best[place] = score;
+    indices[place] = i;
+    if (count < k) count++;
+  }
+  return indices.slice(0, count);
 }

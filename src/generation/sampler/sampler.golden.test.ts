@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { Sampler } from './sampler.ts';
-import type { SamplingOptions } from './sampling-options.ts';
+import { Sampler, type SamplingOptions } from './sampler.ts';
 
 interface Golden {
-  /** null stands for −∞. */
+  /** null means −∞. */
   readonly rows: Readonly<Record<string, (number | null)[]>>;
   readonly cases: {
     readonly row: string;
@@ -31,7 +30,7 @@ test.each(golden.cases)("probabilities() keeps transformers' tokens: $row, $opti
   });
 });
 
-test.each(golden.cases)("sample() gives transformers' logprobs: $row, $options", (of) => {
+test.each(golden.cases)("sample() matches transformers' logprobs: $row, $options", (of) => {
   const sampler = new Sampler(of.options);
   const logits = logitsOf(of.row);
   let below = 0;
@@ -39,12 +38,12 @@ test.each(golden.cases)("sample() gives transformers' logprobs: $row, $options",
     const probability = Math.exp(of.samplingLogprobs[i]!);
     const uniform = below + probability / 2;
     below += probability;
-    // Rounded logprobs do not tell where less likely tokens lie.
+    // The logprobs are rounded too much for less probable tokens.
     if (probability < 1e-5) return;
-    const drawn = sampler.sample(logits, { uniform, seen: of.seen });
-    expect(drawn.token).toBe(id);
-    expect(drawn.logprob).toBeCloseTo(of.logprobs[i]!, 6);
-    expect(drawn.samplingLogprob).toBeCloseTo(of.samplingLogprobs[i]!, 5);
+    const sampled = sampler.sample(logits, { uniform, seen: of.seen });
+    expect(sampled.token).toBe(id);
+    expect(sampled.logprob).toBeCloseTo(of.logprobs[i]!, 6);
+    expect(sampled.samplingLogprob).toBeCloseTo(of.samplingLogprobs[i]!, 5);
   });
   expect(below).toBeCloseTo(1, 5);
 });

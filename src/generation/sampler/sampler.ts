@@ -1,24 +1,33 @@
-import { Candidates } from './candidates.ts';
-import {
-  type ResolvedSamplingOptions,
-  resolveSamplingOptions,
-  type SamplingOptions,
-} from './sampling-options.ts';
+import { Candidates, topIndices } from './candidates.ts';
 import { type RowSums, SoftmaxRow } from './softmax-row.ts';
-import { topIndices } from './top-indices.ts';
+
+/** Sampling options, under Hugging Face's names and applied in its order:
+ *  repetition penalty → temperature → top-k → top-p → min-p. */
+export interface SamplingOptions {
+  /** Divides the logits; 0 selects the largest logit (greedy); 1 by default. */
+  readonly temperature?: number;
+  /** Keeps the k largest logits and any equal to the k-th; all by default. */
+  readonly topK?: number;
+  /** Keeps the fewest most probable tokens whose probabilities reach p; 1 (all) by default. */
+  readonly topP?: number;
+  /** Keeps tokens with at least this fraction of the highest probability; 0 (all) by default. */
+  readonly minP?: number;
+  /** Divides positive and multiplies negative logits of seen tokens; 1 (none) by default. */
+  readonly repetitionPenalty?: number;
+}
 
 export interface SampleOptions {
-  /** Which token is drawn: a number in [0, 1) from the token's own random stream. */
+  /** Selects the token: a number in [0, 1) from the sequence's random stream. */
   readonly uniform: number;
-  /** Ids of the prompt and the response so far; needed by the repetition penalty alone. */
+  /** Ids of the prompt and the response so far; only the repetition penalty needs them. */
   readonly seen?: ArrayLike<number>;
-  /** Asks for the entropy and so many of the likeliest tokens. */
+  /** Requests the entropy and this many of the most probable tokens. */
   readonly topLogprobs?: number | undefined;
-  /** The row's sums at the sampler's temperature, where they are known. */
+  /** The row's sums at the sampler's temperature, if known. */
   readonly sums?: RowSums | undefined;
 }
 
-/** Tokens with their logprobs, the likeliest first. */
+/** Tokens with their logprobs, most probable first. */
 export interface LikelyTokens {
   readonly ids: Int32Array;
   readonly logprobs: Float32Array;
@@ -26,22 +35,22 @@ export interface LikelyTokens {
 
 export interface SampledToken {
   readonly token: number;
-  /** log softmax(logits / temperature)[token], without penalty and filters: PPO's logprob.
-   *  At temperature 0: log softmax(logits)[token]. */
+  /** PPO's logprob: log softmax(logits / temperature)[token], without penalty and filters. At
+   *  temperature 0: log softmax(logits)[token]. */
   readonly logprob: number;
-  /** The logprob under what was drawn from: penalised, filtered and renormalised. Equal to
-   *  `logprob` where neither changes anything; 0 at temperature 0, where nothing is drawn. */
+  /** The logprob under the distribution sampled from: penalised, filtered and renormalised. Equal to
+   *  `logprob` if neither changes anything; 0 at temperature 0, where the token is certain. */
   readonly samplingLogprob: number;
-  /** In nats, of what `logprob` is of; where `topLogprobs` was asked for. */
+  /** In nats, of the distribution of `logprob`; only with `topLogprobs`. */
   readonly entropy?: number;
-  /** The likeliest tokens of the same. */
+  /** The most probable tokens of the same distribution. */
   readonly alternatives?: LikelyTokens;
 }
 
-/** Draws tokens from rows of logits, one row a call; scratch buffers are kept between calls.
+/** Samples tokens from rows of logits, one row per call; reuses scratch buffers between calls.
  *
- *  The token is the first in order of id at which the sum of probabilities exceeds `uniform`, so
- *  it depends on logits, uniform and seen alone. Greedy takes the first of equal logits.
+ *  The token is the first in order of id at which the cumulative probability exceeds `uniform`, so it
+ *  depends only on logits, uniform and seen. Greedy sampling takes the first of equal logits.
  *  @example logits ln 1, ln 2, ln 1 at temperature 1: uniform 0.2 → 0, 0.25 → 1, 0.8 → 2 */
 export class Sampler {
   private readonly options: ResolvedSamplingOptions;
@@ -55,19 +64,21 @@ export class Sampler {
   }
 
   sample(logits: Float32Array, options: SampleOptions): SampledToken {
-    const drawn = this.draw(logits, options);
+    const sampled = this.sampleToken(logits, options);
     const { topLogprobs } = options;
-    return topLogprobs === undefined ? drawn : { ...drawn, ...this.describePolicy(topLogprobs) };
+    return topLogprobs === undefined
+      ? sampled
+      : { ...sampled, ...this.describePolicy(topLogprobs) };
   }
 
-  /** What logits are divided by: 1 where the largest is taken. */
+  /** The divisor of the logits; 1 for greedy sampling. */
   get temperature(): number {
     return this.options.temperature || 1;
   }
 
-  private draw(logits: Float32Array, { uniform, seen, sums }: SampleOptions): SampledToken {
+  private sampleToken(logits: Float32Array, { uniform, seen, sums }: SampleOptions): SampledToken {
     if (!(uniform >= 0 && uniform < 1)) {
-      throw new RangeError(`Cannot sample: uniform must lie in [0, 1), got ${uniform}`);
+      throw new RangeError(`Cannot sample: uniform must be in [0, 1), got ${uniform}`);
     }
     const { policy, candidates } = this;
     const row = this.load(logits, seen, sums);
@@ -88,7 +99,7 @@ export class Sampler {
     return { token, logprob: policy.logprobOf(token), samplingLogprob };
   }
 
-  /** Entropy and likeliest tokens of the row that was loaded. */
+  /** Entropy and most probable tokens of the loaded row. */
   private describePolicy(k: number): Required<Pick<SampledToken, 'entropy' | 'alternatives'>> {
     const { policy } = this;
     const ids = topIndices(policy.scores, k);
@@ -96,7 +107,7 @@ export class Sampler {
     return { entropy: policy.entropy(), alternatives: { ids, logprobs } };
   }
 
-  /** The distribution that `sample()` draws from, as a new array. */
+  /** The distribution that `sample()` samples from, as a new array. */
   probabilities(logits: Float32Array, { seen }: Omit<SampleOptions, 'uniform'> = {}): Float64Array {
     const { candidates } = this;
     const row = this.load(logits, seen);
@@ -113,7 +124,7 @@ export class Sampler {
     return probabilities;
   }
 
-  /** Measures the policy's row and returns the one to draw from: penalised, if seen tokens are. */
+  /** Loads the policy's row and returns the one to sample from, which may be penalised. */
   private load(
     logits: Float32Array,
     seen: ArrayLike<number> | undefined,
@@ -122,12 +133,12 @@ export class Sampler {
     const { temperature } = this;
     const { repetitionPenalty } = this.options;
     if (sums === undefined || this.filters(logits.length)) this.policy.load(logits, temperature);
-    else this.policy.takeOver(logits, temperature, sums);
+    else this.policy.loadWithSums(logits, temperature, sums);
     if (repetitionPenalty === 1) return this.policy;
     if (seen === undefined) {
       throw new TypeError(
         `Cannot sample: repetitionPenalty ${repetitionPenalty} needs the ids seen so far, got none; ` +
-          'pass those of prompt and response as seen',
+          'pass the ids of prompt and response as seen',
       );
     }
     if (this.scores.length !== logits.length) this.scores = new Float32Array(logits.length);
@@ -151,25 +162,25 @@ export class Sampler {
     if (minP > 0) candidates.keepWeights(minP);
   }
 
-  /** A score below which top-p or min-p removes everything: all V weights below (1 − p)Σw/V cannot
-   *  sum to more than the share of 1 − p that top-p cuts off. */
+  /** A score below which top-p or min-p removes everything: V weights below (1 − p)Σw/V sum to at most
+   *  the share of 1 − p that top-p removes. */
   private floorOf(row: SoftmaxRow): number {
     const { topP, minP } = this.options;
-    const least = Math.max(minP, ((1 - topP) * row.total) / row.scores.length);
-    // A little lower, since the score is rounded; the filters themselves are exact.
-    return row.scoreOf(least * (1 - 1e-9));
+    const minimum = Math.max(minP, ((1 - topP) * row.total) / row.scores.length);
+    // Slightly lower, since the score is rounded; the filters themselves are exact.
+    return row.scoreOf(minimum * (1 - 1e-9));
   }
 }
 
 interface PenaltyOptions {
   readonly seen: ArrayLike<number>;
   readonly repetitionPenalty: number;
-  /** Where the penalised logits go. */
+  /** Destination of the penalised logits. */
   readonly scores: Float32Array;
 }
 
 /** The repetition penalty (arXiv:1909.05858), once per seen token as in transformers:
- *  x < 0:  x · penalty;  else:  x / penalty.  Ids past the logits are passed over.
+ *  x < 0:  x · penalty;  else:  x / penalty.  Ids beyond the logits are ignored.
  *  @example penalty 2, logits 3, −1, 4, seen 0, 1, 0  →  1.5, −2, 4 */
 function penalise(logits: Float32Array, options: PenaltyOptions): void {
   const { seen, repetitionPenalty, scores } = options;
@@ -182,5 +193,52 @@ function penalise(logits: Float32Array, options: PenaltyOptions): void {
     if (id >= logits.length) continue;
     const logit = logits[id]!;
     scores[id] = logit < 0 ? logit * repetitionPenalty : logit / repetitionPenalty;
+  }
+}
+
+interface ResolvedSamplingOptions extends Required<Omit<SamplingOptions, 'topK'>> {
+  readonly topK: number;
+}
+
+/** Fills in the defaults and rejects values out of range. */
+function resolveSamplingOptions(options: SamplingOptions): ResolvedSamplingOptions {
+  const { temperature = 1, topK = Infinity, topP = 1, minP = 0, repetitionPenalty = 1 } = options;
+  expectThat(temperature >= 0 && temperature < Infinity, {
+    requirement: 'temperature must be finite and at least 0',
+    value: temperature,
+    remedy: 'use 0 for greedy sampling',
+  });
+  expectThat(options.topK === undefined || (Number.isSafeInteger(topK) && topK >= 1), {
+    requirement: 'topK must be a whole number ≥ 1',
+    value: topK,
+    remedy: 'omit it to keep every token',
+  });
+  expectThat(topP > 0 && topP <= 1, {
+    requirement: 'topP must be in (0, 1]',
+    value: topP,
+    remedy: 'use 1 to keep every token',
+  });
+  expectThat(minP >= 0 && minP < 1, {
+    requirement: 'minP must be in [0, 1)',
+    value: minP,
+    remedy: 'use 0 to keep every token',
+  });
+  expectThat(repetitionPenalty > 0 && repetitionPenalty < Infinity, {
+    requirement: 'repetitionPenalty must be finite and above 0',
+    value: repetitionPenalty,
+    remedy: 'use 1 for none',
+  });
+  return { temperature, topK, topP, minP, repetitionPenalty };
+}
+
+interface OptionCheck {
+  readonly requirement: string;
+  readonly value: number;
+  readonly remedy: string;
+}
+
+function expectThat(holds: boolean, { requirement, value, remedy }: OptionCheck): void {
+  if (!holds) {
+    throw new RangeError(`Cannot create a sampler: ${requirement}, got ${value}; ${remedy}`);
   }
 }

@@ -3,8 +3,9 @@ import { largestDifference } from '../../../test/helpers/model-difference.ts';
 import { fixtureFolder, loadFolder, useModel } from '../../../test/helpers/model-fixtures.ts';
 import { drawIds, forward } from '../../../test/helpers/model-runs.ts';
 import { countSessions } from '../../engine/runtime/index.ts';
+import { forward as runLayers } from './forward.ts';
 import { PackedBatch } from './packed-batch.ts';
-import { takeRows } from './take-rows.ts';
+import { takeRows } from './rows.ts';
 
 describe('BaseModel', () => {
   const llama = useModel(fixtureFolder('llama-mha-untied'));
@@ -37,7 +38,7 @@ describe('BaseModel', () => {
   });
 
   test.each([96, -1])('refuses token %i, which the vocabulary lacks', async (token) => {
-    await expect(llama.base.hiddenStates(new PackedBatch([[1, token]]))).rejects.toThrow(
+    await expect(runLayers(llama, new PackedBatch([[1, token]]))).rejects.toThrow(
       new RangeError(
         `Cannot embed the tokens: tokens must be below the vocabulary of 96, got ${token}`,
       ),

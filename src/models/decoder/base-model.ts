@@ -1,4 +1,4 @@
-import type { LoraAdapter, ModuleShapes } from '../../base-setup/lora/lora-adapter.ts';
+import type { ModuleShapes } from '../../base-setup/lora/lora-adapter.ts';
 import type { Graph } from '../../engine/graph/index.ts';
 import {
   type CompiledGraph,
@@ -6,23 +6,16 @@ import {
   compile,
   type Feeds,
   type Inputs,
-  type Outputs,
   type Tensor,
   tensor,
 } from '../../engine/runtime/index.ts';
 import type { Architecture } from './families/index.ts';
 import { logitsGraph } from './head-graph.ts';
-import { layerGraph, layerParts } from './layer-graph.ts';
+import { layerParts } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
 import { runTokenHead, type TokenNumbers } from './token-head.ts';
 
 export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
-
-export interface LayerRun {
-  readonly index: number;
-  /** What the layer returned: y, and k and v where a cache was asked for. */
-  readonly outputs: Outputs;
-}
 
 /**
  * A frozen model: one copy of its weights, fed to every graph. Roles (policy, reference, value,
@@ -31,11 +24,19 @@ export interface LayerRun {
 export class BaseModel {
   readonly architecture: Architecture;
   readonly weights: Weights;
+  /** Number of layers that one ONNX Runtime session runs. */
+  readonly layersPerSession: number;
   private readonly compiled = new Map<string, Promise<CompiledGraph>>();
+  private readonly built = new Map<string, unknown>();
 
-  constructor(architecture: Architecture, weights: Weights) {
+  constructor(
+    architecture: Architecture,
+    weights: Weights,
+    { layersPerSession = 1 }: { readonly layersPerSession?: number } = {},
+  ) {
     this.architecture = architecture;
     this.weights = weights;
+    this.layersPerSession = layersPerSession;
   }
 
   /** [out, in] of every linear module of every layer, by full name. */
@@ -47,36 +48,6 @@ export class BaseModel {
         shapes.map(([name, shape]) => [`${family.names.layer(index)}${name}`, shape] as const),
       ).flat(),
     );
-  }
-
-  /** Hidden states before the final norm, [M, hidden]. */
-  async hiddenStates(batch: PackedBatch, adapter?: LoraAdapter): Promise<Tensor<'float32'>> {
-    let hidden = this.embed(batch);
-    for await (const { outputs } of this.runLayers(batch, { adapter })) {
-      hidden = outputs.y as Tensor<'float32'>;
-    }
-    return hidden;
-  }
-
-  /** Runs the layers one after the other; the event loop gets a turn between them. */
-  async *runLayers(
-    batch: PackedBatch,
-    { adapter, cache = false }: { adapter?: LoraAdapter | undefined; cache?: boolean } = {},
-  ): AsyncGenerator<LayerRun> {
-    const { config } = this.architecture;
-    const lora = adapter?.config;
-    const { form, feeds } = batch.plan(config);
-    const layer = await this.compile(
-      `layer ${JSON.stringify([cache, form, lora])}`,
-      () => layerGraph(this.architecture, { lora, cache, ...form }),
-      { arena: true },
-    );
-    let x = this.embed(batch);
-    for (let index = 0; index < config.num_hidden_layers; index++) {
-      const outputs = await layer.run(this.layerFeeds(layer, { ...feeds, x }, { index, adapter }));
-      yield { index, outputs };
-      x = outputs.y as Tensor<'float32'>;
-    }
   }
 
   /** Logits [rows, V] of some hidden states. */
@@ -129,7 +100,13 @@ export class BaseModel {
     return tensor(x, [tokens.length, width]);
   }
 
-  /** A graph compiled once for this model. */
+  /** Builds something once for this model. */
+  once<T>(key: string, build: () => T): T {
+    if (!this.built.has(key)) this.built.set(key, build());
+    return this.built.get(key) as T;
+  }
+
+  /** Compiles a graph once for this model. */
   compile(key: string, build: () => Graph, options: CompileOptions = {}): Promise<CompiledGraph> {
     const compiled = this.compiled.get(key) ?? compile(build(), options);
     this.compiled.set(key, compiled);
@@ -140,21 +117,6 @@ export class BaseModel {
   async dispose(): Promise<void> {
     for (const compiled of this.compiled.values()) await (await compiled).dispose();
     this.compiled.clear();
-  }
-
-  /** What one layer is fed: the batch's tables, the layer's weights, the adapter's. */
-  layerFeeds(
-    { inputs }: Inputs,
-    shared: Feeds,
-    { index, adapter }: { index: number; adapter?: LoraAdapter | undefined },
-  ): Feeds {
-    const prefix = this.architecture.family.names.layer(index);
-    const feeds: Record<string, Tensor> = {};
-    for (const name of Object.keys(inputs)) {
-      const full = `${prefix}${name}`;
-      feeds[name] = shared[name] ?? adapter?.weights.get(full) ?? this.weight(full);
-    }
-    return feeds;
   }
 
   /** What a head is fed besides weights of the model. */

@@ -24,8 +24,9 @@ import type { Tokenizer } from '../../base-setup/tokenizer/index.ts';
 import { RewardModel } from '../reward-model.ts';
 import { ValueModel } from '../value-model.ts';
 import { readArchitecture } from './families/index.ts';
+import { forward as runLayers } from './forward.ts';
 import { PackedBatch } from './packed-batch.ts';
-import { takeRows } from './take-rows.ts';
+import { takeRows } from './rows.ts';
 import { weightShapes } from './weight-shapes.ts';
 
 const lora: LoraConfig = { r: 3, lora_alpha: 6 };
@@ -52,7 +53,7 @@ describe.each(fixtureNames)('%s', (name) => {
 
     test('logprobs and entropies are equal at temperatures 1 and 0.7', async () => {
       for (const { ids, at } of golden.sequences) {
-        const hidden = await model.base.hiddenStates(new PackedBatch([ids]));
+        const { hidden } = await runLayers(model, new PackedBatch([ids]));
         // The last token has no successor; its entropy counts all the same.
         const next = Int32Array.from([...ids.slice(1), 0]);
         expect(at.map(({ temperature }) => temperature)).toEqual([1, 0.7]);
@@ -82,7 +83,7 @@ describe.each(fixtureNames)('%s', (name) => {
       async (precision) => {
         const [whole = []] = await forward(model.base, [long.ids]);
         const run = await makeDecoder(model.base, { precision });
-        const prefilled = await run.decoder.prefill([long.ids.slice(0, 5)], {
+        const { logits: prefilled } = await run.decoder.prefill([long.ids.slice(0, 5)], {
           slots: [0],
           cache: run.cache,
         });
@@ -160,7 +161,7 @@ describe.each(fixtureNames)('%s', (name) => {
       const adapted = await forward(model.base, [long.ids], adapter);
       expect(relativeDifference(adapted[0] ?? [], plain[0] ?? [])).toBeLessThan(1e-6);
       const run = await makeDecoder(model.base, { adapter });
-      const prefilled = await run.decoder.prefill([long.ids.slice(0, 4)], {
+      const { logits: prefilled } = await run.decoder.prefill([long.ids.slice(0, 4)], {
         slots: [0],
         cache: run.cache,
       });
@@ -260,7 +261,8 @@ describe.each(fixtureNames)('%s', (name) => {
     test('prefill gives the logits after the last token of each prompt', async () => {
       const run = await makeDecoder(model.base, { slots: golden.sequences.length });
       const slots = sequences.map((_, slot) => slot);
-      const rows = rowsOf(await run.decoder.prefill(sequences, { slots, cache: run.cache }));
+      const { logits } = await run.decoder.prefill(sequences, { slots, cache: run.cache });
+      const rows = rowsOf(logits);
       const expected = golden.sequences.map(({ logits }) => logits.at(-1) ?? []);
       expect(largestDifference(rows, expected)).toBeLessThan(1e-4);
     });

@@ -1,3 +1,4 @@
+import { scoreWeightName } from '../../base-setup/lora/peft-config.ts';
 import {
   div,
   type Graph,
@@ -31,7 +32,7 @@ export function scaledHidden(architecture: Architecture): Value {
 export function scalarGraph(architecture: Architecture): Graph {
   const { hidden_size } = architecture.config;
   const x = normed(architecture, hiddenRows(architecture));
-  const score = linear(x, input('score.weight', [1, hidden_size]));
+  const score = linear(x, input(scoreWeightName, [1, hidden_size]));
   return makeGraph({ score: reshape(score, ['M']) });
 }
 

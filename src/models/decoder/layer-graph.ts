@@ -26,21 +26,37 @@ export interface LayerGraphOptions extends Partial<BatchForm> {
   readonly lora?: LoraConfig | undefined;
   /** Adapters see their input through masks that are fed as `<module>.dropout`, [M, in]. */
   readonly dropout?: boolean;
-  /** Also returns the keys and values of the tokens, [M, kvHeads, D], for a cache. */
+  /** Also returns the keys and values of the tokens, [M, kvHeads, D]. */
   readonly cache?: boolean;
+  /** Number of consecutive layers; 1 by default. */
+  readonly layers?: number;
 }
 
 /**
- * One decoder layer over packed tokens: x [M, hidden], real tokens only, to y. Attention alone sees
- * them in blocks, through the index tables of `PackedBatch.plan`.
+ * Decoder layers over packed tokens: x [M, hidden], real tokens only, to y. Only attention sees the
+ * tokens in blocks, through the index tables of `PackedBatch.plan`. The names of each layer's inputs
+ * and outputs start with `layerPrefix`.
  */
 export function layerGraph(
   { family, config }: Architecture,
-  { lora, dropout = false, cache = false, ...form }: LayerGraphOptions = {},
+  { lora, dropout = false, cache = false, layers = 1, ...form }: LayerGraphOptions = {},
 ): Graph {
-  const context = new PackedContext(config, { lora, dropout, ...form });
-  const y = family.layer(context, input('x', ['M', config.hidden_size]));
-  return makeGraph(cache ? { y, ...context.keysAndValues } : { y });
+  const inputs = new Map<string, Value>();
+  const outputs: Record<string, Value> = {};
+  let y = input('x', ['M', config.hidden_size]);
+  for (let i = 0; i < layers; i++) {
+    const prefix = layerPrefix(i, layers);
+    const context = new PackedContext(config, { lora, dropout, prefix, inputs, ...form });
+    y = family.layer(context, y);
+    const { k, v } = context.keysAndValues;
+    if (cache) Object.assign(outputs, { [`${prefix}k`]: k, [`${prefix}v`]: v });
+  }
+  return makeGraph({ y, ...outputs });
+}
+
+/** What the names of a layer's inputs start with in a graph of some layers: nothing if it is alone. */
+export function layerPrefix(index: number, layers: number): string {
+  return layers === 1 ? '' : `${index}.`;
 }
 
 /** What one layer is made of: [out, in] of its linear modules and the shapes of its weights. */
@@ -93,7 +109,7 @@ class PackedContext extends ModuleContext {
     const unpack = this.input('unpack.kv', [this.placesOf('S', heads)], 'int32');
     const rows = (values: Value) => reshape(values, [sizeOf(values.shape.slice(0, 2)), size]);
     if (this.past) {
-      const past = this.input(`past.${name}`, ['P', heads, size]);
+      const past = this.input(`${this.prefix}past.${name}`, ['P', heads, size]);
       return this.cut(gatherRows(rows(concat([past, own], 0)), unpack), { lengths: 'S', heads });
     }
     const places = this.input('places.kv', [this.shared ? 'K' : 1, 'M', heads], 'int32');

@@ -16,8 +16,10 @@ export interface ContextOptions {
   readonly lora?: LoraConfig | undefined;
   /** Adapters see their input through masks that are fed as `<module>.dropout`, [M, in]. */
   readonly dropout?: boolean;
-  /** Stands before the names of weights, modules and adapters. */
+  /** Prefix of the names of weights, modules and adapters. */
   readonly prefix?: string;
+  /** The graph's inputs so far, if several contexts build one graph. */
+  readonly inputs?: Map<string, Value>;
 }
 
 /** The feed of a module's dropout mask. */
@@ -34,14 +36,16 @@ export abstract class ModuleContext implements LayerContext {
   readonly weights = new Map<string, Shape>();
   private readonly lora: LoraConfig | undefined;
   private readonly dropout: boolean;
-  private readonly prefix: string;
-  private readonly made = new Map<string, Value>();
+  protected readonly prefix: string;
+  private readonly inputs: Map<string, Value>;
 
-  constructor(config: DecoderConfig, { lora, dropout = false, prefix = '' }: ContextOptions = {}) {
+  constructor(config: DecoderConfig, options: ContextOptions = {}) {
+    const { lora, dropout = false, prefix = '', inputs = new Map() } = options;
     this.config = config;
     this.lora = lora;
     this.dropout = dropout;
     this.prefix = prefix;
+    this.inputs = inputs;
   }
 
   abstract attend(heads: HeadValues): Value;
@@ -84,10 +88,10 @@ export abstract class ModuleContext implements LayerContext {
     });
   }
 
-  /** An input of the graph; asking twice gives the same value. */
+  /** An input of the graph, created on first use. */
   protected input(name: string, shape: Shape, dtype: 'float32' | 'int32' = 'float32'): Value {
-    const value = this.made.get(name) ?? input(name, shape, dtype);
-    this.made.set(name, value);
+    const value = this.inputs.get(name) ?? input(name, shape, dtype);
+    this.inputs.set(name, value);
     return value;
   }
 }

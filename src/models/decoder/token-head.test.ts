@@ -5,7 +5,7 @@ import { compile, type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { createModel } from './create-model.ts';
 import { readArchitecture } from './families/index.ts';
 import { logprobsGraph } from './head-graph.ts';
-import { takeRows } from './take-rows.ts';
+import { takeRows } from './rows.ts';
 import { evenParts, runTokenHead } from './token-head.ts';
 
 const modelOf = (sizes: { vocab_size: number; hidden_size: number }) =>

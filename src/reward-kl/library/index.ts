@@ -1,14 +1,32 @@
-export { type BrevityOptions, brevity } from './brevity.ts';
-export { combine } from './combine.ts';
-export { flesch } from './flesch.ts';
-export { type FormatOptions, format } from './format.ts';
-export { type JsonOptions, json } from './json.ts';
-export { type JsonSchemaOptions, jsonSchema } from './json-schema.ts';
-export { type KeywordOptions, keyword } from './keyword.ts';
-export { type LengthOptions, length } from './length.ts';
+export { combine } from '../to-weighted-sources.ts';
+export {
+  type NumericAnswerOptions,
+  numericAnswer,
+  type RougeOptions,
+  rouge,
+} from './answer.ts';
+export {
+  type FormatOptions,
+  format,
+  type JsonOptions,
+  type JsonSchemaOptions,
+  json,
+  jsonSchema,
+} from './format.ts';
 export type { FromSample, LibraryReward } from './library-reward.ts';
-export { type NumericAnswerOptions, numericAnswer } from './numeric-answer.ts';
-export { type RegexOptions, regex } from './regex.ts';
-export { type RepetitionPenaltyOptions, repetitionPenalty } from './repetition-penalty.ts';
-export { type RougeOptions, rouge } from './rouge.ts';
-export { sentiment } from './sentiment.ts';
+export {
+  type KeywordOptions,
+  keyword,
+  type RegexOptions,
+  regex,
+  sentiment,
+} from './text-content.ts';
+export {
+  type BrevityOptions,
+  brevity,
+  flesch,
+  type LengthOptions,
+  length,
+  type RepetitionPenaltyOptions,
+  repetitionPenalty,
+} from './text-shape.ts';

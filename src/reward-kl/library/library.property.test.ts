@@ -35,19 +35,19 @@ const spaces = fc.constantFrom(' ', '\n', '. ', ', ', '-', '');
 const texts = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: 'grapheme' }),
-  // Lone halves of surrogate pairs too, which a model cut in the middle may write.
+  // Includes lone surrogates, which a truncated response may contain.
   fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
   fc.array(fc.tuple(words, spaces)).map((pairs) => pairs.flat().join('')),
   fc.json(),
 );
 
-describe('the rewards of the library', () => {
-  test('are all here', () => {
+describe('library rewards', () => {
+  test('are all covered here', () => {
     expect(Object.keys(cases)).toEqual(Object.keys(namedRewards));
   });
 
   for (const [name, rewards] of Object.entries(cases)) {
-    test(`${name} stays in its range for any text, and repeats itself`, () => {
+    test(`${name} stays in its range for any text and is deterministic`, () => {
       fc.assert(
         fc.property(texts, texts, (response, text) => {
           const tokens = new Int32Array(response.length);
@@ -62,9 +62,9 @@ describe('the rewards of the library', () => {
       );
     });
 
-    test(`${name} of nothing is 0`, () => {
-      const nothing = rewardSample({ response: '', tokens: new Int32Array(0), row: { text: '' } });
-      for (const [reward] of rewards) expect(reward(nothing)).toBe(0);
+    test(`${name} is 0 for an empty response`, () => {
+      const empty = rewardSample({ response: '', tokens: new Int32Array(0), row: { text: '' } });
+      for (const [reward] of rewards) expect(reward(empty)).toBe(0);
     });
   }
 });

@@ -1,27 +1,33 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { type ConfigField, configFields } from '../../config/config-fields.ts';
-import { nearestName } from '../../config/nearest-name.ts';
-import { ConfigError } from '../../config/parse-config.ts';
-import { messageOf } from '../reward-error.ts';
-import { brevity, brevityOptions } from './brevity.ts';
-import { flesch } from './flesch.ts';
-import { format, formatOptions } from './format.ts';
-import { json, jsonOptions } from './json.ts';
-import { jsonSchema, jsonSchemaOptions } from './json-schema.ts';
-import { keyword, keywordOptions } from './keyword.ts';
-import { length, lengthOptions } from './length.ts';
+import { ConfigError, nearestName } from '../../config/parse-config.ts';
+import { messageOf } from '../reward-source.ts';
+import { numericAnswer, numericAnswerOptions, rouge, rougeOptions } from './answer.ts';
+import {
+  format,
+  formatOptions,
+  json,
+  jsonOptions,
+  jsonSchema,
+  jsonSchemaOptions,
+} from './format.ts';
 import { type LibraryReward, parseOptions } from './library-reward.ts';
-import { numericAnswer, numericAnswerOptions } from './numeric-answer.ts';
-import { regex, regexOptions } from './regex.ts';
-import { repetitionPenalty, repetitionPenaltyOptions } from './repetition-penalty.ts';
-import { rouge, rougeOptions } from './rouge.ts';
-import { sentiment } from './sentiment.ts';
+import { keyword, keywordOptions, regex, regexOptions, sentiment } from './text-content.ts';
+import {
+  brevity,
+  brevityOptions,
+  flesch,
+  length,
+  lengthOptions,
+  repetitionPenalty,
+  repetitionPenaltyOptions,
+} from './text-shape.ts';
 
 export interface NamedReward {
-  /** What can be given as text. */
+  /** Options that can be written as text. */
   readonly options: z.ZodObject;
-  make(options: unknown): LibraryReward;
+  create(options: unknown): LibraryReward;
 }
 
 const noOptions = z.strictObject({});
@@ -44,10 +50,31 @@ export const namedRewards: Readonly<Record<string, NamedReward>> = {
   numericAnswer: named(numericAnswerOptions, numericAnswer),
 };
 
-/** Makes a reward from its name and its options as text; a list's entries are parted by `|`.
+/** A reward of the library as written on a command line or in a config file. */
+export interface NamedRewardSpec {
+  readonly name: string;
+  /** As text, for `createNamedReward`. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly weight: number;
+}
+
+/** Parses `name`, `name=weight` or `name:option=value,…`; `weight` may be one of the options, and `\,`
+ *  is a comma inside a value.
+ *  @example 'flesch=0.5'                     →  flesch, weight ½
+ *  @example 'brevity:target=20,weight=0.5'   →  brevity, { target: '20' }, weight ½
+ *  @example 'regex:pattern=^\d{1\,3}$'       →  regex, { pattern: '^\d{1,3}$' }, weight 1 */
+export function parseNamedReward(text: string): NamedRewardSpec {
+  const [, name = '', separator, rest = ''] = /^([^:=]*)([:=])?(.*)$/s.exec(text) ?? [];
+  const entries =
+    separator === ':' ? rest.split(/(?<!\\),/).map((part) => splitOption(part, text)) : [];
+  const { weight = separator === '=' ? rest : '1', ...options } = Object.fromEntries(entries);
+  return { name, options, weight: parseWeight(weight, text) };
+}
+
+/** Creates a reward from its name and its options as text; `|` separates the entries of a list.
  *  @example 'brevity', { target: '20' }                →  brevity({ target: 20 })
  *  @example 'keyword', { words: 'thank you|please' }   →  keyword({ words: ['thank you', 'please'] }) */
-export function makeNamedReward(
+export function createNamedReward(
   name: string,
   options: Readonly<Record<string, string>> = {},
 ): LibraryReward {
@@ -63,20 +90,38 @@ export function makeNamedReward(
   const fields = new Map(configFields(reward.options).map((field) => [field.key, field]));
   const values = Object.entries(options).map(([key, text]) => [
     key,
-    readValue(text, fields.get(key)),
+    parseValue(text, fields.get(key)),
   ]);
-  return reward.make(parseOptions(reward.options, Object.fromEntries(values), { reward: name }));
+  return reward.create(parseOptions(reward.options, Object.fromEntries(values), { reward: name }));
 }
 
 function named<S extends z.ZodObject>(
   options: S,
-  make: (options: z.output<S>) => LibraryReward,
+  create: (options: z.output<S>) => LibraryReward,
 ): NamedReward {
-  return { options, make: (given) => make(given as z.output<S>) };
+  return { options, create: (parsed) => create(parsed as z.output<S>) };
 }
 
-/** A text that is no value of the field's type stays as it is: the schema then says what is wrong. */
-function readValue(text: string, field: ConfigField | undefined): unknown {
+function splitOption(part: string, text: string): [key: string, value: string] {
+  const [, key, value] = /^([^=]+)=(.*)$/s.exec(part) ?? [];
+  if (key === undefined || value === undefined) {
+    throw new ConfigError(
+      `Cannot use the reward ${text}: options must be option=value, separated by commas, got ${JSON.stringify(part)}; write \\, for a comma in a value`,
+    );
+  }
+  return [key.trim(), value.replaceAll('\\,', ',')];
+}
+
+function parseWeight(weight: string, text: string): number {
+  const value = weight.trim() === '' ? Number.NaN : Number(weight);
+  if (Number.isFinite(value)) return value;
+  throw new ConfigError(
+    `Cannot use the reward ${text}: its weight must be a number, got ${JSON.stringify(weight)}`,
+  );
+}
+
+/** Converts text to the field's type; other text stays as it is, and the schema reports it. */
+function parseValue(text: string, field: ConfigField | undefined): unknown {
   switch (field?.type) {
     case 'integer':
     case 'number':

@@ -1,18 +1,31 @@
 import type { Dim, Shape } from '../../../src/engine/graph/dim.ts';
-import * as activations from '../../../src/engine/graph/functions/activations.ts';
-import { attention } from '../../../src/engine/graph/functions/attention.ts';
-import { layerNorm } from '../../../src/engine/graph/functions/layer-norm.ts';
-import { tokenLogprobs } from '../../../src/engine/graph/functions/logprobs.ts';
-import { linear, loraDelta, loraLinear } from '../../../src/engine/graph/functions/lora.ts';
+import {
+  attention,
+  dropout,
+  gelu,
+  geluTanh,
+  type LoraWeights,
+  layerNorm,
+  linear,
+  loraDelta,
+  tokenLogprobs,
+} from '../../../src/engine/graph/functions.ts';
+import { add } from '../../../src/engine/graph/ops/elementwise.ts';
 import { split } from '../../../src/engine/graph/ops/layout.ts';
 import { mean, sumTo } from '../../../src/engine/graph/ops/reduce.ts';
+import type { Value } from '../../../src/engine/graph/value.ts';
 import { type Call, type Named, unary } from './call-op.ts';
 
-/** Every function that is made of ops. */
+/** A linear module with an adapter, composed as the models do: y = x·Wᵀ + scaling · (x·Aᵀ)·Bᵀ. */
+export function loraLinear(x: Value, weight: Value, lora: LoraWeights): Value {
+  return add(linear(x, weight), loraDelta(x, lora));
+}
+
+/** Every function that is composed of ops, and `loraLinear`. */
 export const callFunction = {
-  gelu: unary(activations.gelu),
-  geluTanh: unary(activations.geluTanh),
-  dropout: ({ x, mask }: Named<'x' | 'mask'>) => activations.dropout(x, mask),
+  gelu: unary(gelu),
+  geluTanh: unary(geluTanh),
+  dropout: ({ x, mask }: Named<'x' | 'mask'>) => dropout(x, mask),
   attention: (inputs: Named<'q' | 'k' | 'v' | 'bias'>) => attention(inputs),
   layerNorm: (
     { x, weight, bias }: Named<'x' | 'weight' | 'bias'>,

@@ -1,8 +1,9 @@
-import { linear, loraLinear } from '../../../src/engine/graph/functions/lora.ts';
+import { linear } from '../../../src/engine/graph/functions.ts';
 import { type Graph, makeGraph } from '../../../src/engine/graph/graph.ts';
 import { add, mul } from '../../../src/engine/graph/ops/elementwise.ts';
 import { rmsNorm, silu } from '../../../src/engine/graph/ops/fused.ts';
 import { input } from '../../../src/engine/graph/ops/source.ts';
+import { loraLinear } from './call-function.ts';
 
 /** The inputs that are trained, and the rows themselves: a block below wants their gradient. */
 export const LORA_MLP_WRT = ['x', 'up.a', 'up.b', 'down.a', 'down.b'];

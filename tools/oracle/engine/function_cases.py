@@ -1,4 +1,4 @@
-"""Golden cases of src/engine/graph/functions and of the functions among the ops."""
+"""Golden cases of src/engine/graph/functions.ts and of the functions among the ops."""
 
 import torch
 import torch.nn.functional as F

@@ -1,8 +1,10 @@
-/** A chart: its title and the metrics that share its axis. */
+import type { Points, RunSeries } from './series.ts';
+
+/** A chart: its title and the metrics on its axis. */
 export interface ChartSpec {
   readonly title: string;
   readonly metrics: readonly string[];
-  /** Whether the metrics are parts of a whole, which are drawn on top of each other. */
+  /** Whether the metrics are parts of a whole, drawn as a stack. */
   readonly isStacked?: boolean;
 }
 
@@ -11,10 +13,10 @@ export interface ChartSection {
   readonly charts: readonly ChartSpec[];
 }
 
-/** A metric's name, or the pattern of several. */
+/** The name of a metric, or a pattern of names. */
 type Pattern = string | RegExp;
 
-/** What belongs together, the most telling first. */
+/** The charts by section, the most important first. */
 const layout: readonly (readonly [string, readonly (readonly [string, ...Pattern[]])[]])[] = [
   [
     'Reward and KL',
@@ -67,34 +69,93 @@ const layout: readonly (readonly [string, readonly (readonly [string, ...Pattern
 /** Charts whose metrics are parts of a whole. */
 const stacked = new Set(['Time by phase']);
 
-/** Columns that are no metrics of their own: the axis, and the documents' names of others. */
-const leftOut = new Set(['step', 'epoch', 'policy_loss', 'value_loss', 'kl_div', 'avg_reward']);
+/** Columns without a chart: the axis, and short names for metrics that have one. */
+const hiddenColumns = new Set([
+  'step',
+  'epoch',
+  'policy_loss',
+  'value_loss',
+  'kl_div',
+  'avg_reward',
+]);
 
 export const moreTitle = 'More';
 
-/** The charts of runs that have these metrics; those that no chart asks for get one each in `More`.
+/** The charts for these metrics. A metric that is in no chart of the layout gets its own in `More`.
  *  @example ['lr', 'objective/kl']  →  'Reward and KL' with objective/kl, 'More' with lr */
 export function layOutCharts(names: Iterable<string>): ChartSection[] {
-  const left = new Set([...names].filter((name) => !leftOut.has(name)));
+  const remaining = new Set([...names].filter((name) => !hiddenColumns.has(name)));
   const sections = layout.map(([title, charts]) => ({
     title,
     charts: charts.flatMap(([chart, ...patterns]) => {
-      const metrics = patterns.flatMap((pattern) => take(left, pattern));
+      const metrics = patterns.flatMap((pattern) => takeMatching(remaining, pattern));
       if (metrics.length === 0) return [];
       const isStacked = metrics.length > 1 && stacked.has(chart);
       return [{ title: chart, metrics, ...(isStacked && { isStacked }) }];
     }),
   }));
-  const more = [...left].sort().map((name) => ({ title: name, metrics: [name] }));
+  const more = [...remaining].sort().map((name) => ({ title: name, metrics: [name] }));
   return [...sections, { title: moreTitle, charts: more }].filter(
     ({ charts }) => charts.length > 0,
   );
 }
 
-function take(left: Set<string>, pattern: Pattern): string[] {
-  const taken = [...left].filter((name) =>
+/** Removes and returns the names that match a pattern. */
+function takeMatching(remaining: Set<string>, pattern: Pattern): string[] {
+  const matching = [...remaining].filter((name) =>
     typeof pattern === 'string' ? name === pattern : pattern.test(name),
   );
-  for (const name of taken) left.delete(name);
-  return taken;
+  for (const name of matching) remaining.delete(name);
+  return matching;
+}
+
+/** A run that is drawn. */
+export interface DrawnRun {
+  readonly name: string;
+  /** Index of its colour. */
+  readonly colour: number;
+  readonly series: RunSeries;
+}
+
+/** A line of a chart. */
+export interface Line extends Points {
+  /** Name in the legend. */
+  readonly label: string;
+  /** Name in exported files. */
+  readonly name: string;
+  readonly colour: number;
+  /** Index of its dash pattern; 0 is a solid line. */
+  readonly dash: number;
+  /** Whether it may be smoothed; evaluations are few, and already averages. */
+  readonly isNoisy: boolean;
+}
+
+/** The lines of a chart. With one run, each metric has its own colour. With several, each run has its
+ *  own colour and each metric its own dash pattern.
+ *  @example runs a and b, metric kl  →  lines 'a' and 'b', both solid */
+export function chartLines({ metrics }: ChartSpec, runs: readonly DrawnRun[]): Line[] {
+  const hasSeveralRuns = runs.length > 1;
+  return runs.flatMap((run) =>
+    metrics.flatMap((metric, index): Line[] => {
+      const points = run.series.get(metric);
+      if (points === undefined) return [];
+      const short = metrics.length > 1 ? `${shortName(metric)} · ${run.name}` : run.name;
+      return [
+        {
+          ...points,
+          label: hasSeveralRuns ? short : shortName(metric),
+          name: hasSeveralRuns ? `${run.name} ${metric}` : metric,
+          colour: hasSeveralRuns ? run.colour : index,
+          dash: hasSeveralRuns ? index : 0,
+          isNoisy: !metric.startsWith('eval/'),
+        },
+      ];
+    }),
+  );
+}
+
+/** A metric's name without the part that the chart's title repeats.
+ *  @example 'rewards/length/mean'  →  'length', 'timing/score'  →  'score' */
+function shortName(metric: string): string {
+  return metric.replace(/^rewards\/(.+)\/mean$/, '$1').replace(/^(timing|completions)\//, '');
 }

@@ -1,11 +1,9 @@
-import { formatNumber } from '../samples/format-number.ts';
-import { nearestPlace } from './align-series.ts';
-import { colourCount } from './assign-colours.ts';
-import type { Line } from './chart-lines.ts';
-import type { ChartView } from './chart-view.ts';
-import { dashes } from './plot-style.ts';
+import { formatNumber } from '../format.ts';
+import type { Line } from './chart-layout.ts';
+import { type ChartView, colourCount, dashes } from './chart-view.ts';
+import { nearestIndex } from './series.ts';
 
-/** The lines of a chart with their numbers at the cursor, or their last ones. */
+/** The lines of a chart with their numbers at the cursor, else their latest ones. */
 export function ChartLegend({ lines, view }: { lines: readonly Line[]; view: ChartView }) {
   return (
     <ul class={lines.length > 3 ? 'chart-legend many' : 'chart-legend'}>
@@ -26,7 +24,7 @@ export function ChartLegend({ lines, view }: { lines: readonly Line[]; view: Cha
   );
 }
 
-/** A piece of a line, as the chart draws it. */
+/** A sample of a line as the chart draws it. */
 export function LineSwatch({ colour, dash = 0 }: { colour: number; dash?: number }) {
   return (
     <svg class="line-swatch" viewBox="0 0 18 4" width="18" height="4" aria-hidden="true">
@@ -43,7 +41,7 @@ export function LineSwatch({ colour, dash = 0 }: { colour: number; dash?: number
   );
 }
 
-/** A chart's numbers in words, for those who do not see it.
+/** A chart's numbers as text, for screen readers.
  *  @example kl 0.5 at step 3  →  'step 3: kl 0.5' */
 export function describeCursor(lines: readonly Line[], cursor: number | undefined): string {
   const values = lines.map((line) => ({ label: line.label, ...valueAt(line, cursor) }));
@@ -53,6 +51,6 @@ export function describeCursor(lines: readonly Line[], cursor: number | undefine
 }
 
 function valueAt(line: Line, cursor: number | undefined) {
-  const place = nearestPlace(line, cursor ?? Number.POSITIVE_INFINITY);
-  return { step: line.steps[place], value: line.values[place] };
+  const index = nearestIndex(line, cursor ?? Number.POSITIVE_INFINITY);
+  return { step: line.steps[index], value: line.values[index] };
 }

@@ -1,31 +1,29 @@
 import { effect } from '@preact/signals';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { alignSeries } from './align-series.ts';
 import type { ChartView, StepRange } from './chart-view.ts';
 import { hasPoints, type PlotShape, plotOptions, yScale } from './plot-options.ts';
-import { smooth } from './smooth.ts';
-import { stackColumns } from './stack-columns.ts';
+import { alignSeries, smooth, stackColumns } from './series.ts';
 
 export interface PlotContent extends PlotShape {
   readonly smoothing: number;
-  /** The steps of all that is drawn on the page. */
+  /** The steps of all charts on the page. */
   readonly domain: StepRange;
 }
 
 const height = 170;
 
-/** A drag of fewer pixels is a click. */
-const shortestDrag = 5;
+/** A shorter drag, in pixels, is a click. */
+const MIN_DRAG = 5;
 
-/** Lines over steps on a canvas. It follows the cursor and the zoom of its view, and leads them. */
+/** A line plot on a canvas. It shares the cursor and the zoom with the other plots of its view. */
 export class LinePlot {
   private readonly host: HTMLElement;
   private readonly view: ChartView;
-  private readonly endings: (() => void)[];
+  private readonly cleanups: (() => void)[];
   private plot: uPlot | undefined;
   private content: PlotContent | undefined;
-  /** What is to be drawn when the plot comes into view. */
+  /** Drawn once the plot comes into view. */
   private pending: PlotContent | undefined;
   private isInView = true;
   private isHovered = false;
@@ -36,7 +34,7 @@ export class LinePlot {
     const observer = new ResizeObserver(() => this.fit());
     observer.observe(host);
     const inView = new IntersectionObserver(
-      (entries) => this.enter(entries.at(-1)!.isIntersecting),
+      (entries) => this.setInView(entries.at(-1)!.isIntersecting),
       {
         rootMargin: '200px',
       },
@@ -51,7 +49,7 @@ export class LinePlot {
       this.isHovered = false;
       view.cursor.value = undefined;
     });
-    this.endings = [
+    this.cleanups = [
       () => observer.disconnect(),
       () => inView.disconnect(),
       () => removeEventListener('beforeprint', drawPending),
@@ -64,13 +62,13 @@ export class LinePlot {
     return this.plot?.ctx.canvas;
   }
 
-  /** The steps that are to be seen. */
+  /** The visible steps. */
   get range(): StepRange {
     return this.view.range.peek() ?? this.content?.domain ?? { min: 0, max: 1 };
   }
 
-  /** Draws other content. A plot out of view that has been drawn waits until it is seen: most of a
-   *  page's charts are below its window, and drawing is what a page costs most with. */
+  /** Draws new content. A plot that is out of view is redrawn only when it comes into view, since
+   *  drawing is the most expensive thing that the page does. */
   draw(content: PlotContent): void {
     this.pending = content;
     if (this.isInView || this.plot === undefined) this.drawPending();
@@ -81,18 +79,18 @@ export class LinePlot {
     if (content === undefined) return;
     this.pending = undefined;
     this.content = content;
-    if (this.plot === undefined || before === undefined || differ(before, content)) {
+    if (this.plot === undefined || before === undefined || needsRebuild(before, content)) {
       this.rebuild(content);
-    } else this.plot.setData(columnsOf(content));
+    } else this.plot.setData(toColumns(content));
     this.followCursor(this.view.cursor.peek());
   }
 
   destroy(): void {
-    for (const end of this.endings) end();
+    for (const cleanUp of this.cleanups) cleanUp();
     this.plot?.destroy();
   }
 
-  private enter(isInView: boolean): void {
+  private setInView(isInView: boolean): void {
     this.isInView = isInView;
     if (isInView) this.drawPending();
   }
@@ -102,13 +100,13 @@ export class LinePlot {
     const options = plotOptions(content, {
       size: { width: this.host.clientWidth || 300, height },
       range: () => [this.range.min, this.range.max],
-      onCursor: (plot) => this.leadCursor(plot),
-      onSelect: (plot) => this.leadRange(plot),
+      onCursor: (plot) => this.publishCursor(plot),
+      onSelect: (plot) => this.publishRange(plot),
       onReset: () => {
         this.view.range.value = undefined;
       },
     });
-    this.plot = new uPlot(options, columnsOf(content), this.host);
+    this.plot = new uPlot(options, toColumns(content), this.host);
   }
 
   private fit(): void {
@@ -116,17 +114,17 @@ export class LinePlot {
     if (width > 0 && width !== this.plot?.width) this.plot?.setSize({ width, height });
   }
 
-  private leadCursor(plot: uPlot): void {
-    // Drawing anew places the cursor too; only a mouse leads.
+  private publishCursor(plot: uPlot): void {
+    // Redrawing sets the cursor too; only the mouse may move the others.
     if (!this.isHovered || plot !== this.plot) return;
     const { left, idx } = plot.cursor;
     const isInside = left !== undefined && left >= 0 && idx != null;
     this.view.cursor.value = isInside ? plot.data[0][idx] : undefined;
   }
 
-  private leadRange(plot: uPlot): void {
+  private publishRange(plot: uPlot): void {
     const { left, width } = plot.select;
-    if (width >= shortestDrag) {
+    if (width >= MIN_DRAG) {
       const [min, max] = [plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x')];
       if (max - min > 0) this.view.range.value = { min, max };
     }
@@ -148,8 +146,8 @@ export class LinePlot {
   }
 }
 
-/** Whether a plot cannot go on with other numbers alone. */
-function differ(a: PlotContent, b: PlotContent): boolean {
+/** Whether new content needs a new plot rather than just new numbers. */
+function needsRebuild(a: PlotContent, b: PlotContent): boolean {
   const looks = ({ lines, ...content }: PlotContent) =>
     JSON.stringify([
       content.isStacked,
@@ -159,7 +157,7 @@ function differ(a: PlotContent, b: PlotContent): boolean {
   return a.isSmoothed !== b.isSmoothed || a.style !== b.style || looks(a) !== looks(b);
 }
 
-function columnsOf({ lines, isSmoothed, smoothing, isStacked }: PlotContent): uPlot.AlignedData {
+function toColumns({ lines, isSmoothed, smoothing, isStacked }: PlotContent): uPlot.AlignedData {
   const smoothed = isSmoothed
     ? lines.map(({ steps, values, isNoisy }) => ({
         steps,

@@ -15,14 +15,14 @@ const table = `# Metrics
 `;
 
 describe('parseMetricNotes()', () => {
-  test('reads the tables of metrics and no other', () => {
+  test('reads only the tables of metrics', () => {
     expect(parseMetricNotes(table)).toEqual({
       lr: { formula: 'the rate', unit: '—', reading: 'Falls.' },
       'rewards/{source}/mean': { formula: 'mean |R|', unit: 'score', reading: '' },
     });
   });
 
-  test('reads what docs/metrics.md says of the metrics that every run has', () => {
+  test('reads docs/metrics.md', () => {
     const notes = parseMetricNotes(
       readFileSync(new URL('../../../../docs/metrics.md', import.meta.url), 'utf8'),
     );
@@ -33,7 +33,7 @@ describe('parseMetricNotes()', () => {
 });
 
 describe('findNote()', () => {
-  test('a name fits a pattern as a whole', () => {
+  test('a pattern must match the whole name', () => {
     const notes = parseMetricNotes(table);
     expect(findNote(notes, 'rewards/a/b/mean')!.formula).toBe('mean |R|');
     expect(findNote(notes, 'rewards/mean')).toBeUndefined();

@@ -1,11 +1,11 @@
-/** What docs/metrics.md says of a metric. */
+/** The entry of a metric in docs/metrics.md. */
 export interface MetricNote {
   readonly formula: string;
   readonly unit: string;
   readonly reading: string;
 }
 
-/** Notes by the metric's name; a name may have parts such as `{source}` that stand for any. */
+/** Notes by metric name; a part such as `{source}` in a name matches anything. */
 export type MetricNotes = Readonly<Record<string, MetricNote>>;
 
 const columns = ['metric', 'formula', 'unit', 'how to read it'];
@@ -27,20 +27,20 @@ export function parseMetricNotes(markdown: string): MetricNotes {
   return notes;
 }
 
-/** The note of a metric, or of the pattern that its name fits.
- *  @example 'rewards/length/mean' fits 'rewards/{source}/mean' */
+/** The note of a metric, or of the pattern that matches its name.
+ *  @example 'rewards/length/mean' matches 'rewards/{source}/mean' */
 export function findNote(notes: MetricNotes, name: string): MetricNote | undefined {
   if (Object.hasOwn(notes, name)) return notes[name];
-  const pattern = Object.keys(notes).find((key) => key.includes('{') && fits(name, key));
+  const pattern = Object.keys(notes).find((key) => key.includes('{') && matches(name, key));
   return pattern === undefined ? undefined : notes[pattern];
 }
 
-function fits(name: string, pattern: string): boolean {
+function matches(name: string, pattern: string): boolean {
   const [start, end] = pattern.split(/\{.*\}/, 2) as [string, string];
   return name.length > start.length + end.length && name.startsWith(start) && name.endsWith(end);
 }
 
-/** The cells of a table's row; undefined if the line is none. */
+/** The cells of a table row; undefined if the line is not one. */
 function splitRow(line: string): string[] | undefined {
   const row = /^\|(.*)\|\s*$/.exec(line)?.[1];
   return row?.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));

@@ -1,35 +1,36 @@
 import uPlot from 'uplot';
-import type { Line } from './chart-lines.ts';
-import { formatTick } from './format-tick.ts';
-import { dashes, type PlotStyle, plotFont } from './plot-style.ts';
+import { formatTick } from '../format.ts';
+import { resolveColour } from '../shell/theme.ts';
+import type { Line } from './chart-layout.ts';
+import { colourCount, dashes, plotFont } from './chart-view.ts';
 
-/** What a plot is made of; where it changes, another one is made. */
+/** The shape of a plot; if it changes, the plot is rebuilt. */
 export interface PlotShape {
   readonly lines: readonly Line[];
-  /** Whether raw numbers stand faint behind smoothed ones. */
+  /** Whether raw numbers are drawn faintly behind smoothed ones. */
   readonly isSmoothed: boolean;
   readonly isLog: boolean;
-  /** Whether lines lie on top of each other, with their areas filled. */
+  /** Whether lines are stacked, with their areas filled. */
   readonly isStacked: boolean;
   readonly style: PlotStyle;
 }
 
 interface PlotWiring {
   readonly size: { readonly width: number; readonly height: number };
-  /** The steps to show. */
+  /** The visible steps. */
   readonly range: () => uPlot.Range.MinMax;
   readonly onCursor: (plot: uPlot) => void;
   readonly onSelect: (plot: uPlot) => void;
   readonly onReset: () => void;
 }
 
-/** The columns of a plot are the steps, the raw numbers of each line, then the smoothed ones; of a
- *  stacked one the steps and what is drawn of each line. */
+/** Options of a plot whose columns are the steps, the raw numbers of each line, then the smoothed
+ *  ones. A stacked plot has the steps and one column per line. */
 export function plotOptions(shape: PlotShape, wiring: PlotWiring): uPlot.Options {
   const { lines, isStacked } = shape;
   const isSmoothed = shape.isSmoothed && !isStacked;
-  const raw = lines.map((line) => seriesOf(line, { shape, isFaint: isSmoothed }));
-  const smoothed = isSmoothed ? lines.map((line) => seriesOf(line, { shape, isFaint: false })) : [];
+  const raw = lines.map((line) => toSeries(line, { shape, isFaint: isSmoothed }));
+  const smoothed = isSmoothed ? lines.map((line) => toSeries(line, { shape, isFaint: false })) : [];
   return {
     ...wiring.size,
     padding: [8, 14, 0, 0],
@@ -37,7 +38,7 @@ export function plotOptions(shape: PlotShape, wiring: PlotWiring): uPlot.Options
     scales: { x: { time: false, range: wiring.range }, y: yScale(shape) },
     axes: axes(shape.style),
     series: [{}, ...raw, ...smoothed],
-    ...(isStacked && { bands: lines.slice(1).map((line, i) => bandOf(line, { i, shape })) }),
+    ...(isStacked && { bands: lines.slice(1).map((line, i) => toBand(line, { i, shape })) }),
     cursor: {
       y: false,
       drag: { x: true, y: false, setScale: false },
@@ -53,12 +54,12 @@ export function plotOptions(shape: PlotShape, wiring: PlotWiring): uPlot.Options
   };
 }
 
-function seriesOf(
+function toSeries(
   line: Line,
   { shape, isFaint }: { shape: PlotShape; isFaint: boolean },
 ): uPlot.Series {
   const { dash, steps } = line;
-  const stroke = strokeOf(line, shape);
+  const stroke = strokeFor(line, shape);
   return {
     stroke,
     ...(shape.isStacked && line === shape.lines[0] && { fill: fade(stroke) }),
@@ -69,12 +70,12 @@ function seriesOf(
   };
 }
 
-/** What lies between a line of a stack and the one below it. */
-function bandOf(line: Line, { i, shape }: { i: number; shape: PlotShape }): uPlot.Band {
-  return { series: [i + 2, i + 1], fill: fade(strokeOf(line, shape)) };
+/** The area between a line of a stack and the one below it. */
+function toBand(line: Line, { i, shape }: { i: number; shape: PlotShape }): uPlot.Band {
+  return { series: [i + 2, i + 1], fill: fade(strokeFor(line, shape)) };
 }
 
-function strokeOf({ colour }: Line, { style: { series } }: PlotShape): string {
+function strokeFor({ colour }: Line, { style: { series } }: PlotShape): string {
   return series[colour % series.length]!;
 }
 
@@ -83,20 +84,20 @@ function fade(colour: string): string {
   return colour.replace(/^rgb\((.*)\)$/, 'rgba($1, 0.3)');
 }
 
-/** Whether numbers are so few that a line alone would hide where they are. */
+/** Whether there are so few numbers that each gets a point. */
 export function hasPoints(steps: readonly number[]): boolean {
   return steps.length < 12;
 }
 
-/** Some air around the numbers; where all are 0, from 0 to 1. */
+/** Adds a margin around the numbers; from 0 to 1 if all are 0. */
 function linearRange(_: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
   if (min === null || max === null || (min === 0 && max === 0)) return [0, 1];
   return uPlot.rangeNum(min, max, 0.1, true);
 }
 
-/** Where numbers are not all above 0 the scale is linear around 0 and logarithmic beyond. */
+/** If not all numbers are positive, a log scale is linear around 0 and logarithmic beyond. */
 export function yScale({ isLog, isStacked, lines }: PlotShape): uPlot.Scale {
-  // Areas say how much only where they begin at 0.
+  // Areas are comparable only if the axis starts at 0.
   if (isStacked) return { range: (_, __, max) => [0, max === 0 ? 1 : 1.05 * max] };
   if (!isLog) return { range: linearRange };
   const values = lines.flatMap((line) => line.values.filter((value) => value !== null));
@@ -115,7 +116,7 @@ function axes({ muted, faint }: PlotStyle): uPlot.Axis[] {
     values: (_: uPlot, splits: number[]) =>
       splits.map((split) => (split === null ? null : formatTick(split))),
   };
-  // No step lies between two others.
+  // Ticks are at whole steps.
   const incrs = [1, 2, 5].flatMap((one) =>
     Array.from({ length: 9 }, (_, power) => one * 10 ** power),
   );
@@ -125,12 +126,32 @@ function axes({ muted, faint }: PlotStyle): uPlot.Axis[] {
   ];
 }
 
-/** Points under the cursor on the lines that are not faint. */
+/** Draws points under the cursor on all but the faint lines. */
 function cursorPoint(faint: number): uPlot.Cursor.Points.Show {
   return (plot, series) => {
     const point = document.createElement('div');
     if (series <= faint) point.style.display = 'none';
     else point.style.background = plot.series[series]!.stroke as string;
     return point;
+  };
+}
+
+/** Colours of a chart in the current theme. */
+export interface PlotStyle {
+  readonly text: string;
+  readonly muted: string;
+  /** Colour of the grid. */
+  readonly faint: string;
+  readonly surface: string;
+  readonly series: readonly string[];
+}
+
+export function readPlotStyle(): PlotStyle {
+  return {
+    text: resolveColour('--text'),
+    muted: resolveColour('--muted'),
+    faint: resolveColour('--raised'),
+    surface: resolveColour('--surface'),
+    series: Array.from({ length: colourCount }, (_, i) => resolveColour(`--series-${i + 1}`)),
   };
 }

@@ -1,28 +1,28 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { nearestPlace } from './align-series.ts';
 import { describeCursor } from './chart-legend.tsx';
 import { type ChartView, zoomRange } from './chart-view.ts';
 import { LinePlot, type PlotContent } from './line-plot.ts';
+import { nearestIndex } from './series.ts';
 
 interface PlotProps {
   readonly title: string;
   readonly view: ChartView;
   readonly content: PlotContent;
-  /** Hands out the canvas to make a picture of. */
+  /** Returns the canvas, for the export. */
   readonly canvasRef: { current: (() => HTMLCanvasElement | undefined) | null };
 }
 
-/** A chart's lines. With the keyboard it is a slider: arrows move the cursor through the steps. */
+/** The lines of a chart. For the keyboard it is a slider: arrow keys move the cursor. */
 export function Plot({ title, view, content, canvasRef }: PlotProps) {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<LinePlot | undefined>(undefined);
   useLayoutEffect(() => {
-    const made = new LinePlot(host.current!, view);
-    plot.current = made;
-    canvasRef.current = () => made.canvas;
-    return () => made.destroy();
+    const created = new LinePlot(host.current!, view);
+    plot.current = created;
+    canvasRef.current = () => created.canvas;
+    return () => created.destroy();
   }, [view, canvasRef]);
-  // In the frame of the numbers around it, so that there is one frame for both.
+  // In the same frame as the text around it.
   useLayoutEffect(() => plot.current?.draw(content), [view, content]);
   const step = view.cursor.value ?? content.domain.max;
   return (
@@ -44,29 +44,29 @@ export function Plot({ title, view, content, canvasRef }: PlotProps) {
   );
 }
 
-/** Arrows move the cursor by one step or, with Shift, by a tenth; + and − zoom, Escape shows all. */
+/** Arrow keys move the cursor by one step or, with Shift, by a tenth; + and − zoom, Escape resets. */
 function handleKey(
   event: KeyboardEvent,
   { view, content }: { view: ChartView; content: PlotContent },
 ): void {
   const whole = content.domain;
-  const now = view.range.value ?? whole;
-  const at = view.cursor.value ?? now.max;
-  const move = (way: number) => {
-    const far = event.shiftKey ? Math.max(1, Math.round((now.max - now.min) / 10)) : 0;
-    view.cursor.value = neighbour(content, { at, way, far });
+  const visible = view.range.value ?? whole;
+  const at = view.cursor.value ?? visible.max;
+  const move = (direction: number) => {
+    const jump = event.shiftKey ? Math.max(1, Math.round((visible.max - visible.min) / 10)) : 0;
+    view.cursor.value = neighbour(content, { at, direction, jump });
   };
   const zoom = (factor: number) => {
-    view.range.value = zoomRange(now, { whole, at, factor });
+    view.range.value = zoomRange(visible, { whole, at, factor });
   };
   const actions: Readonly<Record<string, () => void>> = {
     ArrowLeft: () => move(-1),
     ArrowRight: () => move(1),
     Home: () => {
-      view.cursor.value = now.min;
+      view.cursor.value = visible.min;
     },
     End: () => {
-      view.cursor.value = now.max;
+      view.cursor.value = visible.max;
     },
     '+': () => zoom(0.5),
     '-': () => zoom(2),
@@ -80,15 +80,15 @@ function handleKey(
   action();
 }
 
-/** The next step of the chart's first line, or the one that is nearest to `far` steps away. */
+/** The next step of the chart's first line, or the one nearest to `jump` steps away. */
 function neighbour(
   { lines, domain }: PlotContent,
-  { at, way, far }: { at: number; way: number; far: number },
+  { at, direction, jump }: { at: number; direction: number; jump: number },
 ): number {
   const line = lines[0];
   if (line === undefined || line.steps.length === 0) return at;
-  const place = nearestPlace(line, at + way * far);
-  const next = far > 0 ? place : place + way;
+  const nearest = nearestIndex(line, at + direction * jump);
+  const next = jump > 0 ? nearest : nearest + direction;
   const step = line.steps[Math.min(Math.max(next, 0), line.steps.length - 1)]!;
   return Math.min(Math.max(step, domain.min), domain.max);
 }

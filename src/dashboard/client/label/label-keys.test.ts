@@ -46,17 +46,17 @@ describe('readKey()', () => {
     ]);
   });
 
-  test('1 to n rank, Backspace takes back, Enter sends unless a button has it', () => {
+  test('1 to n rank, Backspace removes, Enter sends unless a button has the focus', () => {
     const ranking = task('ranking', 3);
-    expect(read('3', ranking)).toEqual({ type: 'rank', place: 2 });
+    expect(read('3', ranking)).toEqual({ type: 'rank', response: 2 });
     expect(read('4', ranking)).toBeUndefined();
-    expect(read('Backspace', ranking)).toEqual({ type: 'take-back' });
+    expect(read('Backspace', ranking)).toEqual({ type: 'remove-last' });
     expect(read('Enter', ranking)).toEqual({ type: 'send' });
     expect(read('Enter', ranking, { focus: 'button' })).toBeUndefined();
-    expect(read('3', ranking, { focus: 'button' })).toEqual({ type: 'rank', place: 2 });
+    expect(read('3', ranking, { focus: 'button' })).toEqual({ type: 'rank', response: 2 });
   });
 
-  test('u and Ctrl+Z undo, also where no task is left', () => {
+  test('u and Ctrl+Z undo, even if no task is left', () => {
     expect(read('u', undefined)).toEqual({ type: 'undo' });
     expect(read('z', pair, { ctrlKey: true })).toEqual({ type: 'undo' });
     expect(read('z', pair, { metaKey: true })).toEqual({ type: 'undo' });
@@ -64,7 +64,7 @@ describe('readKey()', () => {
     expect(read('u', pair, { ctrlKey: true })).toBeUndefined();
   });
 
-  test('nothing is answered while text is typed, by a held key or by a shortcut', () => {
+  test('typing text, held keys and shortcuts answer nothing', () => {
     expect(read('1', pair, { focus: 'text' })).toBeUndefined();
     expect(read('z', pair, { focus: 'text', ctrlKey: true })).toBeUndefined();
     expect(read('1', pair, { repeat: true })).toBeUndefined();

@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { DashboardSource, LiveSource, RunSummary } from '../../api.ts';
-import { LabellerForm } from './labeller-form.tsx';
-import { browserMemory, keepName, readName } from './labeller-name.ts';
+import { browserMemory, LabellerForm, readName, saveName } from './labeller-form.tsx';
 import { Labelling } from './labelling.tsx';
 import { NewQueueForm } from './new-queue-form.tsx';
 import { QueueList } from './queue-list.tsx';
@@ -15,15 +14,15 @@ interface LabelPageProps {
   readonly runs: readonly RunSummary[];
 }
 
-/** Where people say which responses are good. */
+/** The page where people label responses. */
 export function LabelPage({ source, runs }: LabelPageProps) {
   if (source.live !== undefined) return <LiveLabelPage live={source.live} runs={runs} />;
   return (
     <section class="label-page">
       <h2>Label</h2>
       <p>
-        A report cannot be labelled: it is a copy of a run. Open the run with{' '}
-        <code>proximal dashboard</code> to label its samples.
+        A report is read-only. Open the run with <code>proximal dashboard</code> to label its
+        samples.
       </p>
     </section>
   );
@@ -37,13 +36,13 @@ function LiveLabelPage({ live, runs }: { live: LiveSource; runs: readonly RunSum
   const [isRenaming, setRenaming] = useState(false);
   const [open, setOpen] = useState<string>();
   if (name === undefined || isRenaming) {
-    const take = (given: string) => {
-      keepName(memory, given);
-      setName(given);
+    const changeName = (newName: string) => {
+      saveName(memory, newName);
+      setName(newName);
       setRenaming(false);
     };
     const cancel = name === undefined ? undefined : () => setRenaming(false);
-    return <LabellerForm name={name} onName={take} onCancel={cancel} />;
+    return <LabellerForm name={name} onName={changeName} onCancel={cancel} />;
   }
   const close = () => setOpen(undefined);
   return (

@@ -8,16 +8,16 @@ import type {
   LiveSource,
 } from '../../api.ts';
 import { LabelSession } from './label-session.ts';
-import { pageMemory } from './labeller-name.ts';
+import { pageMemory } from './labeller-form.tsx';
 import { QueueStore } from './queue-store.ts';
 
 const left: LabelChoice = { kind: 'pair', choice: 0 };
 
-/** A queue of pairs in memory that can be made to fail. */
+/** An in-memory queue of pairs that can fail on demand. */
 class PairServer implements LiveSource {
   readonly answers: LabelAnswer[] = [];
   total: number;
-  refusal: string | undefined;
+  failure: string | undefined;
   private listener: ((event: DashboardEvent) => void) | undefined;
 
   constructor(total: number) {
@@ -31,7 +31,7 @@ class PairServer implements LiveSource {
     };
   }
 
-  tell(): void {
+  publish(): void {
     this.listener?.({ type: 'labels', queues: [this.queue()] });
   }
 
@@ -81,11 +81,11 @@ class PairServer implements LiveSource {
   }
 
   private expectUp(): void {
-    if (this.refusal !== undefined) throw new Error(this.refusal);
+    if (this.failure !== undefined) throw new Error(this.failure);
   }
 }
 
-async function begin(server: PairServer, memory = pageMemory()) {
+async function startSession(server: PairServer, memory = pageMemory()) {
   const store = new QueueStore(server);
   await store.load();
   const session = new LabelSession({ live: server, store, queue: 'q', labeller: 'Ada', memory });
@@ -94,9 +94,9 @@ async function begin(server: PairServer, memory = pageMemory()) {
 }
 
 describe('LabelSession', () => {
-  test('answers are sent in order with their notes, and then nothing is left', async () => {
+  test('sends answers in order with their notes until none are left', async () => {
     const server = new PairServer(2);
-    const session = await begin(server);
+    const session = await startSession(server);
     session.note.value = ' clear ';
     await session.answer(left);
     expect(session.task.value?.id).toBe('t1');
@@ -110,61 +110,61 @@ describe('LabelSession', () => {
     ]);
   });
 
-  test('a second answer while the first is under way is not taken for the next task', async () => {
+  test('a second answer while the first is being sent is ignored', async () => {
     const server = new PairServer(3);
-    const session = await begin(server);
+    const session = await startSession(server);
     await Promise.all([session.answer(left), session.answer(left)]);
     expect(server.answers).toHaveLength(1);
     expect(session.task.value?.id).toBe('t1');
   });
 
-  test('an answer that failed is kept, and sent again', async () => {
+  test('a failed answer is saved and can be sent again', async () => {
     const server = new PairServer(2);
-    const session = await begin(server);
-    server.refusal = 'The server\n is away';
+    const session = await startSession(server);
+    server.failure = 'The server\n is away';
     session.note.value = 'good';
     await session.answer(left);
     expect([session.state.value, session.error.value]).toEqual(['unsent', 'The server is away']);
     await session.retry();
     expect([session.state.value, session.note.value]).toEqual(['unsent', 'good']);
-    server.refusal = undefined;
+    server.failure = undefined;
     await session.retry();
     expect(server.answers).toEqual([{ task: 't0', labeller: 'Ada', answer: left, note: 'good' }]);
     expect([session.state.value, session.error.value]).toEqual(['ready', undefined]);
   });
 
-  test('a kept answer outlives the page and goes first', async () => {
+  test('an unsent answer survives a reload and is sent first', async () => {
     const server = new PairServer(2);
     const memory = pageMemory();
-    const earlier = await begin(server, memory);
-    server.refusal = 'away';
+    const earlier = await startSession(server, memory);
+    server.failure = 'away';
     await earlier.answer(left);
-    server.refusal = undefined;
-    const session = await begin(server, memory);
+    server.failure = undefined;
+    const session = await startSession(server, memory);
     expect(server.answers).toEqual([{ task: 't0', labeller: 'Ada', answer: left }]);
     expect(session.task.value?.id).toBe('t1');
-    await begin(server, memory);
+    await startSession(server, memory);
     expect(server.answers).toHaveLength(1);
   });
 
-  test('a kept answer can be taken back or dropped', async () => {
+  test('an unsent answer can be withdrawn or discarded', async () => {
     const server = new PairServer(2);
-    const session = await begin(server);
-    server.refusal = 'away';
+    const session = await startSession(server);
+    server.failure = 'away';
     await session.answer(left);
     await session.undo();
     expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't0']);
     await session.answer(left);
-    server.refusal = undefined;
-    await session.drop();
+    server.failure = undefined;
+    await session.discard();
     expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't0']);
     await session.retry();
     expect(server.answers).toEqual([]);
   });
 
-  test('undo opens the last task again with its note, also after the last', async () => {
+  test('undo reopens the last task with its note, even after the final task', async () => {
     const server = new PairServer(1);
-    const session = await begin(server);
+    const session = await startSession(server);
     session.note.value = 'good';
     await session.answer(left);
     await session.undo();
@@ -175,27 +175,27 @@ describe('LabelSession', () => {
     expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't0']);
   });
 
-  test('a task that could not be fetched can be fetched again', async () => {
+  test('loading a task can be retried', async () => {
     const server = new PairServer(1);
-    server.refusal = 'away';
-    const session = await begin(server);
+    server.failure = 'away';
+    const session = await startSession(server);
     expect(session.state.value).toBe('failed');
-    server.refusal = undefined;
+    server.failure = undefined;
     await session.retry();
     expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't0']);
   });
 
-  test('new tasks appear where all were answered, and nowhere else', async () => {
+  test('new tasks appear only after all others are answered', async () => {
     const server = new PairServer(1);
-    const session = await begin(server);
-    await session.lookAgain();
+    const session = await startSession(server);
+    await session.checkForTasks();
     expect(session.task.value?.id).toBe('t0');
     await session.answer(left);
-    await session.lookAgain();
+    await session.checkForTasks();
     expect(session.state.value).toBe('done');
     server.total = 2;
-    server.tell();
-    await session.lookAgain();
+    server.publish();
+    await session.checkForTasks();
     expect([session.state.value, session.task.value?.id]).toEqual(['ready', 't1']);
   });
 });

@@ -1,55 +1,54 @@
 import { batch, type Signal, signal } from '@preact/signals';
-import type { LabelChoice, LabelTask, LiveSource } from '../../api.ts';
-import type { Memory } from './labeller-name.ts';
-import { answersOf, type QueueStore, sayError } from './queue-store.ts';
+import type { LabelAnswer, LabelChoice, LabelTask, LiveSource } from '../../api.ts';
+import type { Memory } from './labeller-form.tsx';
+import { answersOf, formatError, type QueueStore } from './queue-store.ts';
 import { noOrder, type RankingOrder } from './ranking-order.ts';
-import { type UnsentAnswer, UnsentStore } from './unsent-answer.ts';
 
-/** `unsent`: an answer did not arrive and is kept; `failed`: no task could be fetched; `done`: this
- *  labeller has answered all there is. */
+/** `unsent`: an answer could not be sent and is saved; `failed`: no task could be loaded; `done`: this
+ *  labeller has answered every task. */
 export type SessionState = 'loading' | 'ready' | 'sending' | 'unsent' | 'failed' | 'done';
 
 export interface LabelSessionOptions {
   readonly live: LiveSource;
   readonly store: QueueStore;
-  /** The queue's id. */
+  /** Id of the queue. */
   readonly queue: string;
   readonly labeller: string;
   readonly memory: Memory;
 }
 
-/** One person's way through a queue: a task at a time, answered, sent, undone. */
+/** One person's session with a queue: shows a task at a time, sends answers, undoes them. */
 export class LabelSession {
   readonly state: Signal<SessionState> = signal('loading');
-  /** What is shown; the last one stays while the next is fetched. */
+  /** The shown task; it stays while the next one is loaded. */
   readonly task: Signal<LabelTask | undefined> = signal(undefined);
-  /** What was answered while it is sent or kept. */
+  /** The answer while it is being sent or is unsent. */
   readonly chosen: Signal<LabelChoice | undefined> = signal(undefined);
   readonly note: Signal<string> = signal('');
   readonly order: Signal<RankingOrder> = signal(noOrder(0));
   readonly error: Signal<string | undefined> = signal(undefined);
-  /** For those who listen to the page. */
+  /** Text for screen readers. */
   readonly announcement: Signal<string> = signal('');
   private readonly options: LabelSessionOptions;
   private readonly unsent: UnsentStore;
-  /** Notes of sent answers by task, for when they are undone. */
+  /** Notes of sent answers by task, restored by undo. */
   private readonly notes = new Map<string, string>();
-  private isLooking = false;
+  private isChecking = false;
 
   constructor(options: LabelSessionOptions) {
     this.options = options;
     this.unsent = new UnsentStore(options.memory, options);
   }
 
-  /** Shows the first task; an answer that an earlier visit could not send goes first. */
+  /** Shows the first task; first sends an answer that an earlier visit could not send. */
   async start(): Promise<void> {
-    const kept = this.unsent.read();
-    if (kept === undefined) return this.fetchNext();
-    this.show(kept.task, contentOf(kept));
-    await this.send(kept);
+    const unsent = this.unsent.read();
+    if (unsent === undefined) return this.fetchNext();
+    this.show(unsent.task, inputOf(unsent));
+    await this.send(unsent);
   }
 
-  /** Sends an answer to the task that is shown, then shows the next. */
+  /** Sends an answer to the shown task, then shows the next one. */
   async answer(choice: LabelChoice): Promise<void> {
     const task = this.task.value;
     if (this.state.value !== 'ready' || task === undefined) return;
@@ -59,27 +58,27 @@ export class LabelSession {
     await this.send({ task, answer });
   }
 
-  /** Tries again what failed: to send the kept answer, or to fetch a task. */
+  /** Retries what failed: sending the unsent answer or loading a task. */
   async retry(): Promise<void> {
-    const kept = this.unsent.read();
-    if (this.state.value === 'unsent' && kept !== undefined) await this.send(kept);
+    const unsent = this.unsent.read();
+    if (this.state.value === 'unsent' && unsent !== undefined) await this.send(unsent);
     else if (this.state.value === 'failed') await this.fetchNext();
   }
 
-  /** Gives up the kept answer, such as one to a task that is gone, and goes on. */
-  async drop(): Promise<void> {
+  /** Discards the unsent answer, such as one to a deleted task, and continues. */
+  async discard(): Promise<void> {
     if (this.state.value !== 'unsent') return;
-    this.unsent.drop();
+    this.unsent.discard();
     await this.fetchNext();
   }
 
-  /** Opens the last answered task again; an answer that was never sent is just taken back. */
+  /** Reopens the last answered task; an unsent answer is just withdrawn. */
   async undo(): Promise<void> {
     const state = this.state.value;
-    const kept = this.unsent.read();
-    if (state === 'unsent' && kept !== undefined) {
-      this.unsent.drop();
-      this.reopen(kept.task, contentOf(kept));
+    const unsent = this.unsent.read();
+    if (state === 'unsent' && unsent !== undefined) {
+      this.unsent.discard();
+      this.reopen(unsent.task, inputOf(unsent));
     }
     if (state !== 'ready' && state !== 'done') return;
     const { live, queue, labeller, store } = this.options;
@@ -93,21 +92,21 @@ export class LabelSession {
     }
   }
 
-  /** There may be new tasks: looks for one where all were answered. */
-  async lookAgain(): Promise<void> {
-    if (this.state.value !== 'done' || this.isLooking) return;
-    this.isLooking = true;
+  /** Checks for new tasks if all were answered. */
+  async checkForTasks(): Promise<void> {
+    if (this.state.value !== 'done' || this.isChecking) return;
+    this.isChecking = true;
     const { live, queue, labeller } = this.options;
-    // A failure shows nothing: the page is as it was, and the next event looks again.
+    // A failure is not shown: the next event triggers another check.
     const task = await live.nextTask(queue, labeller).catch(() => undefined);
-    this.isLooking = false;
+    this.isChecking = false;
     if (task !== undefined && this.state.value === 'done') this.showNext(task);
   }
 
   private async send(unsent: UnsentAnswer): Promise<void> {
     const { live, store, queue } = this.options;
     const { task, answer } = unsent;
-    this.unsent.keep(unsent);
+    this.unsent.save(unsent);
     batch(() => {
       this.state.value = 'sending';
       this.chosen.value = answer.answer;
@@ -118,7 +117,7 @@ export class LabelSession {
     } catch (error) {
       return this.fail('unsent', error);
     }
-    this.unsent.drop();
+    this.unsent.discard();
     this.notes.set(task.id, answer.note ?? '');
     await this.fetchNext();
   }
@@ -142,7 +141,7 @@ export class LabelSession {
       if (task === undefined) {
         this.show(undefined);
         this.state.value = 'done';
-        this.announcement.value = `Nothing is left to answer. ${progress}`;
+        this.announcement.value = `All tasks are answered. ${progress}`;
       } else {
         this.show(task);
         this.announcement.value = `Next task. ${progress}`;
@@ -150,15 +149,15 @@ export class LabelSession {
     });
   }
 
-  private reopen(task: LabelTask, content: Content): void {
+  private reopen(task: LabelTask, content: TaskInput): void {
     this.show(task, content);
     this.announcement.value = 'Undone. Answer this task again.';
   }
 
-  private show(task: LabelTask | undefined, { note = '', places = [] }: Content = {}): void {
+  private show(task: LabelTask | undefined, { note = '', responses = [] }: TaskInput = {}): void {
     batch(() => {
       this.task.value = task;
-      this.order.value = { count: task?.responses.length ?? 0, places };
+      this.order.value = { count: task?.responses.length ?? 0, responses };
       this.note.value = note;
       this.chosen.value = undefined;
       this.error.value = undefined;
@@ -169,17 +168,48 @@ export class LabelSession {
   private fail(state: SessionState, error: unknown): void {
     batch(() => {
       this.state.value = state;
-      this.error.value = sayError(error);
+      this.error.value = formatError(error);
     });
   }
 }
 
-/** What a person has put into a task so far. */
-interface Content {
+/** What the labeller has entered for a task. */
+interface TaskInput {
   readonly note?: string;
-  readonly places?: readonly number[];
+  readonly responses?: readonly number[];
 }
 
-function contentOf({ answer: { note = '', answer } }: UnsentAnswer): Content {
-  return answer.kind === 'ranking' ? { note, places: answer.order } : { note };
+function inputOf({ answer: { note = '', answer } }: UnsentAnswer): TaskInput {
+  return answer.kind === 'ranking' ? { note, responses: answer.order } : { note };
+}
+
+/** An answer that has not reached the server, with its task. */
+export interface UnsentAnswer {
+  readonly task: LabelTask;
+  readonly answer: LabelAnswer;
+}
+
+/** Saves the answer that is being sent, so that it survives a lost connection and a closed page. */
+export class UnsentStore {
+  private readonly memory: Memory;
+  private readonly key: string;
+
+  constructor(memory: Memory, owner: { readonly queue: string; readonly labeller: string }) {
+    this.memory = memory;
+    this.key = `proximal.unsent.${JSON.stringify([owner.queue, owner.labeller])}`;
+  }
+
+  save(unsent: UnsentAnswer): void {
+    this.memory.setItem(this.key, JSON.stringify(unsent));
+  }
+
+  discard(): void {
+    this.memory.removeItem(this.key);
+  }
+
+  /** Undefined if nothing is saved. */
+  read(): UnsentAnswer | undefined {
+    const text = this.memory.getItem(this.key);
+    return text === null ? undefined : (JSON.parse(text) as UnsentAnswer);
+  }
 }

@@ -1,23 +1,20 @@
 import { untracked, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { focusOf, type LabelCommand, readKey } from './label-keys.ts';
+import type { LabelQueue, LiveSource } from '../../api.ts';
+import { KeyButton, ProgressBar } from './controls.tsx';
+import { focusOf, type LabelCommand, performCommand, readKey } from './label-keys.ts';
 import { LabelSession, type LabelSessionOptions } from './label-session.ts';
-import { LabellingDone } from './labelling-done.tsx';
-import { NoteField } from './note-field.tsx';
-import { performCommand } from './perform-command.ts';
-import { ProgressBar } from './progress-bar.tsx';
 import { answersOf } from './queue-store.ts';
-import { SessionError } from './session-error.tsx';
-import { TaskView } from './task-view.tsx';
+import { NoteField, SessionError, TaskView } from './task-view.tsx';
 
 interface LabellingProps extends LabelSessionOptions {
   readonly onClose: () => void;
 }
 
-/** One queue, task after task. */
+/** Labels one queue, task by task. */
 export function Labelling({ onClose, ...options }: LabellingProps) {
   const { store, queue: id, labeller } = options;
-  // The options of a session stay while its key does.
+  // The options are constant: the component's key contains them.
   const session = useMemo(() => new LabelSession(options), []);
   const note = useRef<HTMLTextAreaElement>(null);
   const top = useRef<HTMLElement>(null);
@@ -29,7 +26,7 @@ export function Labelling({ onClose, ...options }: LabellingProps) {
     top.current?.focus();
     void session.start();
     const listen = (event: KeyboardEvent) => {
-      // Under an open dialog, such as the shell's help, nothing is answered.
+      // Keys are ignored while a dialog is open.
       if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return;
       const shown = { task: session.task.value, focus: focusOf(event.target) };
       const command = readKey(event, shown);
@@ -42,7 +39,7 @@ export function Labelling({ onClose, ...options }: LabellingProps) {
   }, []);
   useSignalEffect(() => {
     store.queues.value;
-    untracked(() => void session.lookAgain());
+    untracked(() => void session.checkForTasks());
   });
   const queue = store.find(id);
   const task = session.task.value;
@@ -84,5 +81,70 @@ function Progress({ mine, total }: { mine: number; total: number }) {
         {mine} of {total}
       </span>
     </div>
+  );
+}
+
+interface LabellingDoneProps {
+  readonly live: LiveSource;
+  /** Undefined if the queue was deleted. */
+  readonly queue: LabelQueue | undefined;
+  readonly act: (command: LabelCommand) => void;
+  readonly onClose: () => void;
+}
+
+/** Shown after the last task. */
+function LabellingDone({ live, queue, act, onClose }: LabellingDoneProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => heading.current?.focus(), []);
+  const isLive = queue?.live === true;
+  return (
+    <section class="label-done">
+      <h3 ref={heading} tabIndex={-1}>
+        {isLive ? 'All scored. Waiting for the run…' : 'Thank you: all tasks are answered'}
+      </h3>
+      {isLive ? (
+        <p>The run continues. Its next responses will appear here.</p>
+      ) : (
+        queue && <NextSteps live={live} queue={queue} />
+      )}
+      <div class="label-row">
+        <button type="button" class="label-primary" onClick={onClose}>
+          All queues
+        </button>
+        <KeyButton
+          keys="U"
+          title="Undo the last answer"
+          isReady
+          onPress={() => act({ type: 'undo' })}
+        />
+      </div>
+    </section>
+  );
+}
+
+function NextSteps({ live, queue }: { live: LiveSource; queue: LabelQueue }) {
+  const scale = queue.kind === 'rating' ? ' --rating-min 1 --rating-max 5' : '';
+  return (
+    <>
+      <p>
+        {queue.answered} of {queue.total} tasks are answered.
+      </p>
+      <ol>
+        <li>
+          <a href={live.exportUrl(queue.id)} download>
+            Export the answers
+          </a>{' '}
+          as JSON Lines, such as <code>preferences.jsonl</code>.
+        </li>
+        <li>
+          Train a reward model on them:{' '}
+          <code>{`proximal reward --data preferences.jsonl${scale}`}</code>
+        </li>
+        <li>
+          Train with it:{' '}
+          <code>{'proximal train --prompts prompts.jsonl --reward model:<run>'}</code>
+        </li>
+      </ol>
+    </>
   );
 }

@@ -1,9 +1,14 @@
 import { useRef, useState } from 'preact/hooks';
-import type { LabelTaskKind, LiveSource, QueueSource, RunSummary } from '../../api.ts';
-import { FillingProgress } from './filling-progress.tsx';
-import { kindTitles, limits, readQueueFields, sourceTitles } from './new-queue.ts';
-import { type QueueStore, sayError } from './queue-store.ts';
-import { SourceFields } from './source-fields.tsx';
+import type {
+  FillingQueue,
+  LabelTaskKind,
+  LiveSource,
+  NewQueue,
+  QueueSource,
+  RunSummary,
+} from '../../api.ts';
+import { ProgressBar } from './controls.tsx';
+import { formatError, type QueueStore } from './queue-store.ts';
 
 interface NewQueueFormProps {
   readonly live: LiveSource;
@@ -11,12 +16,12 @@ interface NewQueueFormProps {
   readonly runs: readonly RunSummary[];
 }
 
-/** Makes a queue. */
+/** The form that creates a queue. */
 export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
   const details = useRef<HTMLDetailsElement>(null);
   const [kind, setKind] = useState<LabelTaskKind>('pair');
   const [from, setFrom] = useState<QueueSource['from']>('samples');
-  const [state, setState] = useState<{ isBusy: boolean; said?: string; error?: string }>({
+  const [state, setState] = useState<{ isBusy: boolean; status?: string; error?: string }>({
     isBusy: false,
   });
   const submit = async (event: Event) => {
@@ -24,14 +29,14 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
     if (state.isBusy) return;
     const form = event.currentTarget as HTMLFormElement;
     const fields = Object.fromEntries(new FormData(form)) as Record<string, string>;
-    setState({ isBusy: true, said: 'Making the queue…' });
+    setState({ isBusy: true, status: 'Creating the queue…' });
     try {
       const queue = await live.createQueue(readQueueFields(fields, runs));
       store.put(queue);
-      setState({ isBusy: false, said: `Made ${queue.name} with ${queue.total} tasks.` });
+      setState({ isBusy: false, status: `Created ${queue.name} with ${queue.total} tasks.` });
       if (details.current) details.current.open = false;
     } catch (error) {
-      setState({ isBusy: false, error: sayError(error) });
+      setState({ isBusy: false, error: formatError(error) });
     }
   };
   return (
@@ -40,13 +45,13 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
         <summary>New queue</summary>
         <form onSubmit={submit}>
           <Choice
-            legend="What people do"
+            legend="Task"
             name="kind"
             titles={kindTitles}
             {...{ value: kind, onValue: setKind }}
           />
           <Choice
-            legend="Where responses come from"
+            legend="Source of responses"
             name="from"
             titles={sourceTitles}
             {...{ value: from, onValue: setFrom }}
@@ -54,11 +59,11 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
           <div class="label-fields">
             <SourceFields from={from} runs={runs} />
             {kind === 'ranking' && (
-              <WholeField name="responses" title="Responses to rank" of={limits.responses} />
+              <NumberField name="responses" title="Responses to rank" range={limits.responses} />
             )}
-            <WholeField name="limit" title="Tasks at most" of={limits.tasks} />
+            <NumberField name="limit" title="Maximum number of tasks" range={limits.tasks} />
             <label>
-              Name of the queue (optional)
+              Name (optional)
               <input name="name" maxLength={limits.name} />
             </label>
           </div>
@@ -68,12 +73,12 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
             </p>
           )}
           <button type="submit" class="label-primary" aria-disabled={state.isBusy}>
-            Make the queue
+            Create queue
           </button>
         </form>
       </details>
       <p class="label-hint" role="status">
-        {state.said}
+        {state.status}
       </p>
       <FillingProgress queue={store.filling.value} />
     </>
@@ -107,22 +112,168 @@ function Choice<T extends string>({ legend, name, titles, value, onValue }: Choi
   );
 }
 
-interface WholeFieldProps {
+interface NumberFieldProps {
   readonly name: string;
   readonly title: string;
-  readonly of: { readonly min: number; readonly max: number; readonly default: number };
+  readonly range: { readonly min: number; readonly max: number; readonly default: number };
 }
 
-function WholeField({ name, title, of }: WholeFieldProps) {
+function NumberField({ name, title, range }: NumberFieldProps) {
   return (
     <label>
       {title}
       <input
         type="number"
         required
-        defaultValue={String(of.default)}
-        {...{ name, min: of.min, max: of.max }}
+        defaultValue={String(range.default)}
+        {...{ name, min: range.min, max: range.max }}
       />
     </label>
   );
+}
+
+interface SourceFieldsProps {
+  readonly from: QueueSource['from'];
+  readonly runs: readonly RunSummary[];
+}
+
+/** The fields of a queue's source. */
+function SourceFields({ from, runs }: SourceFieldsProps) {
+  if (from === 'samples') return <RunFields runs={runs} />;
+  if (from === 'generate') return <ModelFields />;
+  return (
+    <label>
+      JSON Lines file, in the dashboard's folder
+      <input
+        name="file"
+        required
+        aria-describedby="label-file-hint"
+        placeholder="responses.jsonl"
+      />
+      <span id="label-file-hint" class="label-hint">
+        Each line has "prompt" and "responses", or "prompt", "chosen" and "rejected".
+      </span>
+    </label>
+  );
+}
+
+function RunFields({ runs }: Pick<SourceFieldsProps, 'runs'>) {
+  const withSamples = runs.filter(({ counts }) => counts.samples > 0);
+  return (
+    <>
+      <label>
+        Run
+        <select name="run" required>
+          {withSamples.length === 0 && <option value="">No run has samples yet</option>}
+          {withSamples.map(({ id, name, counts }) => (
+            <option key={id} value={id}>
+              {name} ({counts.samples} samples)
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        From step (optional)
+        <input type="number" name="fromStep" min={0} />
+      </label>
+    </>
+  );
+}
+
+function ModelFields() {
+  return (
+    <>
+      <label>
+        Model: a folder or a Hugging Face id
+        <input name="model" required />
+      </label>
+      <label>
+        File of prompts, in the dashboard's folder
+        <input name="prompts" required placeholder="prompts.jsonl" />
+      </label>
+      <label>
+        Maximum response length in tokens (optional)
+        <input type="number" name="maxNewTokens" min={1} max={4096} />
+      </label>
+    </>
+  );
+}
+
+/** Progress of a model that fills a queue. */
+function FillingProgress({ queue }: { queue: FillingQueue | null }) {
+  if (queue === null) return null;
+  const { name, done, total } = queue;
+  return (
+    <div class="label-filling">
+      <ProgressBar label={`Filling ${name}`} value={done} total={total} />
+      <span>
+        A model is filling <strong dir="auto">{name}</strong>: {done} of {total} prompts done
+      </span>
+    </div>
+  );
+}
+
+export const kindTitles: Readonly<Record<LabelTaskKind, string>> = {
+  pair: 'Choose the better of two',
+  rating: 'Rate from 1 to 5',
+  ranking: 'Rank several',
+};
+
+const sourceTitles: Readonly<Record<QueueSource['from'], string>> = {
+  samples: 'Samples of a run',
+  generate: 'New responses from a model',
+  file: 'A file',
+};
+
+/** Limits of the form; a ranking uses the keys 1 to 9. */
+const limits = {
+  name: 80,
+  responses: { min: 2, max: 9, default: 4 },
+  tasks: { min: 1, max: 10_000, default: 100 },
+} as const;
+
+/** The fields of the form, as typed. */
+export type QueueFields = Readonly<Record<string, string>>;
+
+/** Reads the form; a queue without a name is named after its source.
+ *  @example { kind: 'pair', from: 'file', file: 'data/a.jsonl' }  →  named 'pairs of a.jsonl' */
+export function readQueueFields(fields: QueueFields, runs: readonly RunSummary[]): NewQueue {
+  const kind = fields.kind as LabelTaskKind;
+  const responses = readInteger(fields.responses);
+  const limit = readInteger(fields.limit);
+  return {
+    name: fields.name?.trim() || `${kind}s of ${nameSource(fields, runs)}`.slice(0, limits.name),
+    kind,
+    source: readSource(fields),
+    ...(kind === 'ranking' && responses !== undefined && { responses }),
+    ...(limit !== undefined && { limit }),
+  };
+}
+
+function readSource(fields: QueueFields): QueueSource {
+  const text = (name: string) => fields[name]?.trim() ?? '';
+  if (fields.from === 'file') return { from: 'file', file: text('file') };
+  if (fields.from === 'samples') {
+    const fromStep = readInteger(fields.fromStep);
+    return { from: 'samples', run: text('run'), ...(fromStep !== undefined && { fromStep }) };
+  }
+  const maxNewTokens = readInteger(fields.maxNewTokens);
+  return {
+    from: 'generate',
+    model: text('model'),
+    prompts: text('prompts'),
+    ...(maxNewTokens !== undefined && { maxNewTokens }),
+  };
+}
+
+function nameSource(fields: QueueFields, runs: readonly RunSummary[]): string {
+  if (fields.from === 'samples') return runs.find(({ id }) => id === fields.run)?.name ?? 'a run';
+  const path = (fields.from === 'file' ? fields.file : fields.model) ?? '';
+  return path.trim().split(/[\\/]/).filter(Boolean).at(-1) ?? 'a model';
+}
+
+/** Undefined if the field is empty. */
+function readInteger(text: string | undefined): number | undefined {
+  const trimmed = text?.trim() ?? '';
+  return trimmed === '' ? undefined : Number(trimmed);
 }

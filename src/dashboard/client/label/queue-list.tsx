@@ -1,6 +1,6 @@
 import type { LabelQueue, LiveSource } from '../../api.ts';
-import { kindTitles } from './new-queue.ts';
-import { ProgressBar } from './progress-bar.tsx';
+import { ProgressBar } from './controls.tsx';
+import { kindTitles } from './new-queue-form.tsx';
 import { answersOf, type QueueStore, sortQueues } from './queue-store.ts';
 
 interface QueueListProps {
@@ -10,7 +10,7 @@ interface QueueListProps {
   readonly onOpen: (queue: string) => void;
 }
 
-/** All queues, those that a run waits for on top. */
+/** All queues; those that a run waits for come first. */
 export function QueueList({ live, store, labeller, onOpen }: QueueListProps) {
   const queues = store.queues.value;
   const error = store.error.value;
@@ -24,11 +24,11 @@ export function QueueList({ live, store, labeller, onOpen }: QueueListProps) {
           </button>
         </p>
       )}
-      {queues === undefined && error === undefined && <p class="label-hint">Reading queues…</p>}
+      {queues === undefined && error === undefined && <p class="label-hint">Loading queues…</p>}
       {queues?.length === 0 && (
         <p class="label-hint">
-          There is nothing to label yet. Make a queue below, or train with{' '}
-          <code>--reward human</code>: its responses then wait here.
+          There is nothing to label yet. Create a queue below, or train with{' '}
+          <code>--reward human</code> to score its responses here.
         </p>
       )}
       <ul class="label-list">
@@ -52,7 +52,7 @@ function QueueCard({ live, queue, labeller, onOpen }: QueueCardProps) {
     <li class={queue.live ? 'label-queue label-queue-live' : 'label-queue'}>
       {queue.live && (
         <p class="label-waits">
-          {isWaiting ? 'A run waits for you' : 'A run asks here for scores'}
+          {isWaiting ? 'A run is waiting for your scores' : 'A run asks for scores here'}
         </p>
       )}
       <h3 dir="auto">{name}</h3>
@@ -72,7 +72,7 @@ function QueueCard({ live, queue, labeller, onOpen }: QueueCardProps) {
           aria-label={`Label ${name}`}
           onClick={() => onOpen(id)}
         >
-          {mine > 0 && mine < total ? 'Go on' : 'Label'}
+          {mine > 0 && mine < total ? 'Continue' : 'Label'}
         </button>
         <a href={live.exportUrl(id)} download aria-label={`Export answers of ${name}`}>
           Export
@@ -97,6 +97,6 @@ function Labellers({ queue }: { queue: LabelQueue }) {
 
 function describeAgreement({ agreement }: LabelQueue): string {
   return agreement === null
-    ? 'No task has answers of several people'
-    : `People agree on ${Math.round(100 * agreement)} % of the tasks they share`;
+    ? 'No task has several answers'
+    : `Labellers agree on ${Math.round(100 * agreement)} % of shared tasks`;
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { DashboardEvent, LabelQueue, LiveSource } from '../../api.ts';
-import { answersOf, QueueStore, sayError, sortQueues } from './queue-store.ts';
+import { answersOf, formatError, QueueStore, sortQueues } from './queue-store.ts';
 
 function queue(id: string, more: Partial<LabelQueue> = {}): LabelQueue {
   const open = { live: false, total: 2, answered: 0, labellers: [], agreement: null };
   return { id, name: id, kind: 'pair', ...open, ...more };
 }
 
-test('sortQueues() puts what a run waits for first and what is done last', () => {
+test('sortQueues() puts queues that a run waits for first and finished ones last', () => {
   const sorted = sortQueues([queue('a', { answered: 2 }), queue('b'), queue('c', { live: true })]);
   expect(sorted.map(({ id }) => id)).toEqual(['c', 'b', 'a']);
 });
@@ -18,13 +18,13 @@ test('answersOf() counts one labeller’s answers', () => {
   expect(answersOf(queue('a', { labellers }), 'Bob')).toBe(0);
 });
 
-test('sayError() is one line', () => {
-  expect(sayError(new Error('a\n  b'))).toBe('a b');
-  expect(sayError('c')).toBe('c');
+test('formatError() returns one line', () => {
+  expect(formatError(new Error('a\n  b'))).toBe('a b');
+  expect(formatError('c')).toBe('c');
 });
 
-/** A source whose events the test makes. */
-function makeSource() {
+/** A source whose events the test controls. */
+function createSource() {
   const listeners = new Set<(event: DashboardEvent | { type: 'lost' }) => void>();
   const live = {
     subscribe: (listener: (event: DashboardEvent | { type: 'lost' }) => void) => {
@@ -33,17 +33,17 @@ function makeSource() {
     },
     queues: async () => [queue('a')],
   } as unknown as LiveSource;
-  const tell = (event: DashboardEvent | { type: 'lost' }) => {
+  const send = (event: DashboardEvent | { type: 'lost' }) => {
     for (const listener of listeners) listener(event);
   };
-  return { live, tell };
+  return { live, send };
 }
 
 test('events replace the queues until the store is closed', async () => {
-  const { live, tell } = makeSource();
+  const { live, send } = createSource();
   const store = new QueueStore(live);
   await store.load();
-  tell({ type: 'labels', queues: [queue('a'), queue('b')] });
+  send({ type: 'labels', queues: [queue('a'), queue('b')] });
   store.put(queue('a', { answered: 1 }));
   store.put(queue('c'));
   const all = [
@@ -55,18 +55,18 @@ test('events replace the queues until the store is closed', async () => {
   expect(read()).toEqual(all);
   expect(store.find('b')?.id).toBe('b');
   store.close();
-  tell({ type: 'labels', queues: [] });
+  send({ type: 'labels', queues: [] });
   expect(read()).toEqual(all);
 });
 
-test('a queue that is being filled is known until it ends, or the server is lost', () => {
-  const { live, tell } = makeSource();
+test('a queue that is being filled is shown until it ends or the connection is lost', () => {
+  const { live, send } = createSource();
   const { filling } = new QueueStore(live);
   const queue = { name: 'Fresh', done: 8, total: 10 };
   for (const end of [{ type: 'filling', queue: null }, { type: 'lost' }] as const) {
-    tell({ type: 'filling', queue });
+    send({ type: 'filling', queue });
     expect(filling.value).toEqual(queue);
-    tell(end);
+    send(end);
     expect(filling.value).toBeNull();
   }
 });

@@ -1,48 +1,48 @@
-/** An order of preference while it is made: places of `count` responses, the best first. */
+/** A ranking in progress: indices of some of `count` responses, the best first. */
 export interface RankingOrder {
   readonly count: number;
-  readonly places: readonly number[];
+  readonly responses: readonly number[];
 }
 
 export function noOrder(count: number): RankingOrder {
-  return { count, places: [] };
+  return { count, responses: [] };
 }
 
-export function isComplete({ count, places }: RankingOrder): boolean {
-  return places.length === count;
+export function isComplete({ count, responses }: RankingOrder): boolean {
+  return responses.length === count;
 }
 
-/** Adds the next best response. The last one of all follows by itself.
+/** Adds the next best response. The last remaining one is added automatically.
  *  @example [2] + 0 of 3  →  [2, 0, 1] */
-export function addPlace(order: RankingOrder, place: number): RankingOrder {
-  const { count, places } = order;
-  if (place < 0 || place >= count || places.includes(place)) return order;
-  const longer = [...places, place];
+export function addResponse(order: RankingOrder, response: number): RankingOrder {
+  const { count, responses } = order;
+  if (response < 0 || response >= count || responses.includes(response)) return order;
+  const longer = [...responses, response];
   const all = Array.from({ length: count }, (_, other) => other);
   const left = all.filter((other) => !longer.includes(other));
-  return { count, places: left.length === 1 ? [...longer, ...left] : longer };
+  return { count, responses: left.length === 1 ? [...longer, ...left] : longer };
 }
 
-/** Takes the last choice back, and with it the response that followed by itself.
+/** Removes the last choice, together with a response that was added automatically.
  *  @example [2, 0, 1] of 3  →  [2] */
-export function takeBack(order: RankingOrder): RankingOrder {
-  const { count, places } = order;
-  const kept = isComplete(order) ? Math.max(0, count - 2) : Math.max(0, places.length - 1);
-  return { count, places: places.slice(0, kept) };
+export function removeLast(order: RankingOrder): RankingOrder {
+  const { count, responses } = order;
+  const length = isComplete(order) ? count - 2 : responses.length - 1;
+  return { count, responses: responses.slice(0, Math.max(0, length)) };
 }
 
-/** Moves a response up (−1) or down (+1) in the order, as far as there is room.
+/** Moves a response up (−1) or down (+1) by one rank, if it can move.
  *  @example [2, 0, 1], 0, −1  →  [0, 2, 1] */
-export function movePlace(
+export function moveResponse(
   order: RankingOrder,
-  { place, by }: { readonly place: number; readonly by: -1 | 1 },
+  { response, by }: { readonly response: number; readonly by: -1 | 1 },
 ): RankingOrder {
-  const { count, places } = order;
-  const at = places.indexOf(place);
-  const to = at + by;
-  if (at < 0 || to < 0 || to >= places.length) return order;
-  const moved = [...places];
-  moved[at] = places[to]!;
-  moved[to] = place;
-  return { count, places: moved };
+  const { count, responses } = order;
+  const from = responses.indexOf(response);
+  const to = from + by;
+  if (from < 0 || to < 0 || to >= responses.length) return order;
+  const moved = [...responses];
+  moved[from] = responses[to]!;
+  moved[to] = response;
+  return { count, responses: moved };
 }

@@ -1,18 +1,17 @@
-import type { ComponentChildren } from 'preact';
-import type { LabelChoice } from '../../api.ts';
-import { visibleText } from '../samples/visible-text.ts';
-import { KeyButton } from './key-button.tsx';
-import { RankingCards, RankingKeys } from './ranking-task.tsx';
-import { ResponseCard } from './response-card.tsx';
-import { SessionError } from './session-error.tsx';
-import type { TaskPartProps } from './task-part.ts';
+import type { ComponentChildren, RefObject } from 'preact';
+import type { LabelChoice, LabelTask } from '../../api.ts';
+import { visibleText } from '../format.ts';
+import { KeyButton, ResponseCard } from './controls.tsx';
+import { describeOrder, type LabelCommand } from './label-keys.ts';
+import type { LabelSession } from './label-session.ts';
+import { isComplete, moveResponse } from './ranking-order.ts';
 
 interface TaskViewProps extends Omit<TaskPartProps, 'isReady'> {
-  /** Where a note is written. */
+  /** The note field. */
   readonly note: ComponentChildren;
 }
 
-/** A prompt, its responses, and the keys that answer. */
+/** A prompt, its responses, and the answer buttons. */
 export function TaskView({ session, task, act, note }: TaskViewProps) {
   const isReady = session.state.value === 'ready';
   const props = { session, task, act, isReady };
@@ -20,7 +19,7 @@ export function TaskView({ session, task, act, note }: TaskViewProps) {
     <div class="label-task" aria-busy={session.state.value === 'sending'}>
       <section class="label-prompt" aria-label="Prompt">
         <h3>Prompt</h3>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long prompts scroll, also by keyboard */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long prompts must scroll by keyboard */}
         <div class="label-text" dir="auto" tabIndex={0}>
           {task.prompt === '' ? <em>(empty)</em> : visibleText(task.prompt)}
         </div>
@@ -43,12 +42,12 @@ function Cards({ session, task }: TaskPartProps) {
   const isPair = task.kind === 'pair';
   return (
     <div class={isPair ? 'label-cards label-cards-pair' : 'label-cards'}>
-      {task.responses.map((text, place) => (
+      {task.responses.map((text, index) => (
         <ResponseCard
-          key={place}
-          title={isPair ? `Response ${place + 1}` : 'Response'}
+          key={index}
+          title={isPair ? `Response ${index + 1}` : 'Response'}
           text={text}
-          isChosen={chosen?.kind === 'pair' && chosen.choice === place}
+          isChosen={chosen?.kind === 'pair' && chosen.choice === index}
         />
       ))}
     </div>
@@ -102,5 +101,162 @@ function RatingKeys({ session, act, isReady }: TaskPartProps) {
         />
       ))}
     </fieldset>
+  );
+}
+
+/** Props of every part of a task. */
+interface TaskPartProps {
+  readonly session: LabelSession;
+  readonly task: LabelTask;
+  readonly act: (command: LabelCommand) => void;
+  readonly isReady: boolean;
+}
+
+/** The responses of a ranking; each shows its rank and can be moved. */
+function RankingCards(props: TaskPartProps) {
+  const { session, task } = props;
+  const ranked = session.order.value.responses;
+  return (
+    <div class="label-cards label-cards-ranking">
+      {task.responses.map((text, index) => (
+        <ResponseCard
+          key={index}
+          title={`Response ${index + 1}`}
+          text={text}
+          isChosen={ranked.includes(index)}
+        >
+          <RankingControls {...props} index={index} />
+        </ResponseCard>
+      ))}
+    </div>
+  );
+}
+
+function RankingControls({ session, act, isReady, index }: TaskPartProps & { index: number }) {
+  const order = session.order.value;
+  const rank = order.responses.indexOf(index);
+  const move = (by: -1 | 1) => {
+    if (!isReady) return;
+    session.order.value = moveResponse(order, { response: index, by });
+    session.announcement.value = describeOrder(session.order.value.responses);
+  };
+  if (rank < 0) {
+    const pick = () => act({ type: 'rank', response: index });
+    const title = order.responses.length === 0 ? 'Best' : 'Next best';
+    return <KeyButton keys={String(index + 1)} onPress={pick} {...{ title, isReady }} />;
+  }
+  const name = `Move response ${index + 1}`;
+  return (
+    <span class="label-rank">
+      <strong>{rank === 0 ? 'Best' : `Rank ${rank + 1}`}</strong>
+      <button
+        type="button"
+        aria-label={`${name} up`}
+        aria-disabled={rank === 0}
+        onClick={() => move(-1)}
+      >
+        ↑
+      </button>
+      <button
+        type="button"
+        aria-label={`${name} down`}
+        aria-disabled={rank === order.responses.length - 1}
+        onClick={() => move(1)}
+      >
+        ↓
+      </button>
+    </span>
+  );
+}
+
+/** The order so far, and its buttons. */
+function RankingKeys({ session, act, isReady }: TaskPartProps) {
+  const order = session.order.value;
+  const has = order.responses.length > 0;
+  return (
+    <fieldset class="label-keys">
+      <legend class="label-hidden">Order of preference</legend>
+      <span class="label-order">{describeOrder(order.responses)}</span>
+      <KeyButton
+        keys="⌫"
+        title="Remove last"
+        isReady={isReady && has}
+        onPress={() => act({ type: 'remove-last' })}
+      />
+      <KeyButton
+        keys="↵"
+        title="Send"
+        isPrimary
+        isReady={isReady && isComplete(order)}
+        onPress={() => act({ type: 'send' })}
+      />
+    </fieldset>
+  );
+}
+
+/** An error, with buttons to resolve it. */
+export function SessionError({ session }: { session: LabelSession }) {
+  const error = session.error.value;
+  const state = session.state.value;
+  return (
+    <div class="label-alert" role="alert">
+      {error !== undefined && (
+        <p class="label-error">
+          <span>
+            {state === 'unsent' && <strong>Your answer is saved but not sent. </strong>}
+            {error}
+          </span>
+          {state === 'unsent' && (
+            <>
+              <button type="button" class="label-primary" onClick={() => void session.retry()}>
+                Send again
+              </button>
+              <button type="button" onClick={() => void session.undo()}>
+                Change answer
+              </button>
+              <button type="button" onClick={() => void session.discard()}>
+                Discard answer
+              </button>
+            </>
+          )}
+          {state === 'failed' && (
+            <button type="button" onClick={() => void session.retry()}>
+              Try again
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface NoteFieldProps {
+  readonly session: LabelSession;
+  readonly field: RefObject<HTMLTextAreaElement | null>;
+}
+
+const longestNote = 2000;
+
+/** A note about the answer; shortcuts are off while typing. */
+export function NoteField({ session, field }: NoteFieldProps) {
+  return (
+    <label class="label-note">
+      <span>
+        Note (optional) <kbd>N</kbd> <span class="label-hint">Esc to leave</span>
+      </span>
+      <textarea
+        ref={field}
+        rows={1}
+        maxLength={longestNote}
+        value={session.note.value}
+        readOnly={session.state.value !== 'ready'}
+        onInput={(event) => {
+          session.note.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.blur();
+        }}
+      />
+    </label>
   );
 }

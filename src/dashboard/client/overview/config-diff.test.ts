@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { compareConfigs } from './config-diff.ts';
 
 describe('compareConfigs()', () => {
-  test('puts settings side by side and marks those that differ', () => {
+  test('compares settings and marks those that differ', () => {
     expect(compareConfigs([{ a: 1 }, { a: 1, b: { c: [2] } }])).toEqual([
       { key: 'a', values: ['1', '1'], differs: false },
       { key: 'b.c', values: [undefined, '[2]'], differs: true },
     ]);
   });
 
-  test('lists that are equal do not differ, and empty objects are seen', () => {
+  test('equal lists do not differ, and empty objects are kept', () => {
     expect(
       compareConfigs([
         { stop: ['a'], x: {} },

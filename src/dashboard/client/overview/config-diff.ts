@@ -1,13 +1,13 @@
 type Config = Readonly<Record<string, unknown>>;
 
-/** One setting over several runs; undefined where a run does not have it. */
+/** One setting in several runs; undefined if a run does not have it. */
 export interface ConfigRow {
   readonly key: string;
   readonly values: readonly (string | undefined)[];
   readonly differs: boolean;
 }
 
-/** The settings of runs side by side, in the order in which the configs name them.
+/** Compares the settings of several runs, in the order of the configs.
  *  @example [{ a: 1 }, { a: 1, b: { c: [2] } }]  →  a: '1', '1', same; b.c: undefined, '[2]', differs */
 export function compareConfigs(configs: readonly Config[]): ConfigRow[] {
   const flat = configs.map((config) => new Map(flatten(config, '')));

@@ -3,27 +3,27 @@ import { LineSwatch } from '../charts/chart-legend.tsx';
 import { type ConfigRow, compareConfigs } from './config-diff.ts';
 import './config-table.css';
 
-interface ConfigOf {
+interface RunConfig {
   readonly id: string;
   readonly name: string;
   readonly colour: number;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** The settings of the drawn runs side by side; what differs stands out. */
-export function ConfigTable({ runs }: { runs: readonly ConfigOf[] }) {
+/** The settings of the drawn runs side by side; differences are highlighted. */
+export function ConfigTable({ runs }: { runs: readonly RunConfig[] }) {
   const [onlyDifferences, setOnlyDifferences] = useState(false);
   const rows = compareConfigs(runs.map(({ config }) => config));
-  const areSeveral = runs.length > 1;
+  const hasSeveralRuns = runs.length > 1;
   const different = rows.filter(({ differs }) => differs);
   return (
     <section class="panel config" aria-label="Config">
       <h2>
         Config
         <span class="count">
-          {rows.length} settings{areSeveral && `, ${different.length} differ`}
+          {rows.length} settings{hasSeveralRuns && `, ${different.length} differ`}
         </span>
-        {areSeveral && (
+        {hasSeveralRuns && (
           <label>
             <input
               type="checkbox"
@@ -34,14 +34,14 @@ export function ConfigTable({ runs }: { runs: readonly ConfigOf[] }) {
           </label>
         )}
       </h2>
-      <Settings runs={runs} rows={areSeveral && onlyDifferences ? different : rows} />
+      <Settings runs={runs} rows={hasSeveralRuns && onlyDifferences ? different : rows} />
     </section>
   );
 }
 
-function Settings({ runs, rows }: { runs: readonly ConfigOf[]; rows: readonly ConfigRow[] }) {
+function Settings({ runs, rows }: { runs: readonly RunConfig[]; rows: readonly ConfigRow[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
     <section class="config-scroll" tabIndex={0} aria-label="Settings">
       <table>
         <thead>

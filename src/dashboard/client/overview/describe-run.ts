@@ -8,7 +8,7 @@ export const kindNames: Readonly<Record<RunKindName, string>> = {
 
 export type Tone = 'active' | 'good' | 'warn' | 'bad' | 'quiet';
 
-/** The word for each status and the colour that goes with it. */
+/** The name and colour of each status. */
 export const statuses: Readonly<Record<RunStatus, { word: string; tone: Tone }>> = {
   running: { word: 'running', tone: 'active' },
   paused: { word: 'paused', tone: 'warn' },
@@ -27,25 +27,25 @@ export function isAlive({ status }: Pick<RunSummary, 'status'>): boolean {
   return status === 'running' || status === 'paused' || status === 'waiting';
 }
 
-/** Why a command makes no sense for a run now; undefined where it does.
- *  @example resume of a running one  →  'The run is not paused' */
+/** Why a command cannot be sent to a run; undefined if it can.
+ *  @example resume a running run  →  'The run is not paused' */
 export function refuseCommand(
   run: Pick<RunSummary, 'status'>,
   command: ControlCommand,
 ): string | undefined {
-  if (!isAlive(run)) return `The run is not alive: it is ${statuses[run.status].word}`;
-  if (command === 'pause' && run.status === 'paused') return 'The run is paused already';
+  if (!isAlive(run)) return `The run has ended: it is ${statuses[run.status].word}`;
+  if (command === 'pause' && run.status === 'paused') return 'The run is already paused';
   if (command === 'resume' && run.status !== 'paused') return 'The run is not paused';
   return undefined;
 }
 
-/** How far a run has come, from 0 to 1; undefined where its end is not known.
+/** Progress of a run from 0 to 1; undefined if its length is unknown.
  *  @example step 30 of 120  →  0.25 */
 export function progressOf({ step, totalSteps }: Pick<RunSummary, 'step' | 'totalSteps'>) {
   return totalSteps === null || totalSteps === 0 ? undefined : Math.min(1, step / totalSteps);
 }
 
-/** Time as people say it, in the two largest units.
+/** A duration in its two largest units.
  *  @example 42  →  '42 s', 3725  →  '1 h 2 min', 90000  →  '1 d 1 h' */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
@@ -57,7 +57,7 @@ export function formatDuration(seconds: number): string {
 
 const timeFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** When something began, in the reader's own clock; the time as it stands if it is none. */
+/** A time in the reader's locale; unchanged if it cannot be parsed. */
 export function formatTime(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) return iso;

@@ -1,6 +1,6 @@
 import { useMemo, useRef } from 'preact/hooks';
 import { ChartGrid } from '../charts/chart-grid.tsx';
-import type { DrawnRun } from '../charts/chart-lines.ts';
+import type { DrawnRun } from '../charts/chart-layout.ts';
 import type { DashboardState } from '../dashboard-state.ts';
 import { ConfigTable } from './config-table.tsx';
 import { RunList } from './run-list.tsx';
@@ -8,18 +8,18 @@ import { RunPanel } from './run-panel.tsx';
 import { VerdictPanel } from './verdict-panel.tsx';
 import './overview-page.css';
 
-/** The runs, how the chosen one does, and the charts of all that are drawn. Each part is drawn again
- *  only with what it shows: of a run that goes on, the step and the phase change every second. */
+/** The runs, the state of the selected one, and the charts of all drawn runs. Each part is redrawn only
+ *  if its own data change: the step and phase of an active run change every second. */
 export function OverviewPage({ state }: { state: DashboardState }) {
   return (
     <div class="overview">
       <aside class="overview-side">
         <RunList state={state} />
-        <ChosenRun state={state} />
+        <SelectedRun state={state} />
       </aside>
       <div class="overview-main">
         {state.runId.value === undefined && (
-          <p class="nothing">This run is no longer there: choose another one.</p>
+          <p class="nothing">This run no longer exists: select another one.</p>
         )}
         <DrawnCharts state={state} />
         <DrawnConfigs state={state} />
@@ -28,7 +28,7 @@ export function OverviewPage({ state }: { state: DashboardState }) {
   );
 }
 
-function ChosenRun({ state }: { state: DashboardState }) {
+function SelectedRun({ state }: { state: DashboardState }) {
   const run = state.run.value;
   if (run === undefined) return null;
   const { status, message } = run;
@@ -41,7 +41,7 @@ function ChosenRun({ state }: { state: DashboardState }) {
 }
 
 function DrawnCharts({ state }: { state: DashboardState }) {
-  const drawn = useSame(
+  const drawn = useUnchanged(
     state.drawn.value.map(({ id, name }) => ({
       name,
       colour: state.colours.value.get(id) ?? 0,
@@ -51,7 +51,7 @@ function DrawnCharts({ state }: { state: DashboardState }) {
   const isLoading = state.drawn.value
     .map(({ id }) => state.dataOf(id))
     .some((data) => data.metrics.value === undefined && data.error.value === undefined);
-  if (isLoading) return <p class="nothing">Reading the metrics…</p>;
+  if (isLoading) return <p class="nothing">Loading metrics…</p>;
   return <ChartGrid runs={drawn} view={state.view} />;
 }
 
@@ -68,15 +68,15 @@ function DrawnConfigs({ state }: { state: DashboardState }) {
   }, [drawn, colours, ...configs]);
 }
 
-/** The same list as before where nothing in it has changed, so that charts are not drawn again. */
-function useSame(runs: readonly DrawnRun[]): readonly DrawnRun[] {
-  const kept = useRef(runs);
+/** Returns the previous list if nothing in it has changed, so that charts are not redrawn. */
+function useUnchanged(runs: readonly DrawnRun[]): readonly DrawnRun[] {
+  const previous = useRef(runs);
   const isSame =
-    kept.current.length === runs.length &&
+    previous.current.length === runs.length &&
     runs.every((run, i) => {
-      const old = kept.current[i]!;
+      const old = previous.current[i]!;
       return run.name === old.name && run.colour === old.colour && run.series === old.series;
     });
-  if (!isSame) kept.current = runs;
-  return kept.current;
+  if (!isSame) previous.current = runs;
+  return previous.current;
 }

@@ -1,11 +1,10 @@
-import type { RunSummary } from '../../api.ts';
+import './run-list.css';
+import type { RunStatus, RunSummary } from '../../api.ts';
 import { LineSwatch } from '../charts/chart-legend.tsx';
 import type { DashboardState } from '../dashboard-state.ts';
-import { formatTime, kindNames } from './describe-run.ts';
-import { RunProgress, StatusBadge } from './run-status.tsx';
-import './run-list.css';
+import { formatDuration, formatTime, kindNames, progressOf, statuses } from './describe-run.ts';
 
-/** Every run: a click chooses one, ticks draw others beside it. */
+/** All runs: a click selects one, checkboxes draw others with it. */
 export function RunList({ state }: { state: DashboardState }) {
   const runs = state.runs.value ?? [];
   return (
@@ -23,23 +22,25 @@ export function RunList({ state }: { state: DashboardState }) {
 }
 
 function RunItem({ run, state }: { run: RunSummary; state: DashboardState }) {
-  const isChosen = state.runId.value === run.id;
+  const isSelected = state.runId.value === run.id;
   const colour = state.colours.value.get(run.id);
-  const areSeveral = state.drawn.value.length > 1;
+  const hasSeveralRuns = state.drawn.value.length > 1;
   return (
-    <li class={isChosen ? 'run-item chosen' : 'run-item'}>
+    <li class={isSelected ? 'run-item chosen' : 'run-item'}>
       <input
         type="checkbox"
         aria-label={`Draw ${run.name}`}
-        title={isChosen ? 'The chosen run is always drawn' : 'Draw this run beside the chosen one'}
-        checked={isChosen || state.ticked.value.has(run.id)}
-        disabled={isChosen}
+        title={
+          isSelected ? 'The selected run is always drawn' : 'Draw this run with the selected one'
+        }
+        checked={isSelected || state.ticked.value.has(run.id)}
+        disabled={isSelected}
         onChange={(event) => state.tick(run.id, event.currentTarget.checked)}
       />
-      <a href={state.overviewOf(run.id)} aria-current={isChosen ? 'true' : undefined}>
+      <a href={state.overviewOf(run.id)} aria-current={isSelected ? 'true' : undefined}>
         <span class="run-line">
           <span class="run-name">
-            {run.name} {areSeveral && colour !== undefined && <LineSwatch colour={colour} />}
+            {run.name} {hasSeveralRuns && colour !== undefined && <LineSwatch colour={colour} />}
           </span>
           <StatusBadge status={run.status} />
         </span>
@@ -52,14 +53,45 @@ function RunItem({ run, state }: { run: RunSummary; state: DashboardState }) {
   );
 }
 
-/** Arrows go from run to run. */
+/** Arrow keys move between runs. */
 function moveFocus(event: KeyboardEvent): void {
-  const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (way === undefined) return;
+  const direction = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (direction === undefined) return;
   const links = [...(event.currentTarget as HTMLElement).querySelectorAll('a')];
-  const place = links.findIndex((link) => link.closest('li')!.contains(event.target as Node));
-  const next = links[place + way];
+  const index = links.findIndex((link) => link.closest('li')!.contains(event.target as Node));
+  const next = links[index + direction];
   if (next === undefined) return;
   event.preventDefault();
   next.focus();
+}
+
+/** The status of a run, in its colour. */
+export function StatusBadge({ status }: { status: RunStatus }) {
+  const { word, tone } = statuses[status];
+  return <span class={`status-badge tone-${tone}`}>{word}</span>;
+}
+
+/** Progress of a run: a bar, its step, and the remaining time. */
+function RunProgress({ run }: { run: RunSummary }) {
+  const fraction = progressOf(run);
+  const { tone } = statuses[run.status];
+  return (
+    <span class="run-progress">
+      <span
+        class={`run-bar tone-${tone}`}
+        role="progressbar"
+        aria-label={`Progress of ${run.name}`}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={fraction === undefined ? undefined : Math.round(100 * fraction)}
+      >
+        <span style={{ width: `${100 * (fraction ?? 0)}%` }} />
+      </span>
+      <span class="run-steps">
+        step {run.step}
+        {run.totalSteps !== null && ` of ${run.totalSteps}`}
+        {run.eta !== null && ` · ${formatDuration(run.eta)} left`}
+      </span>
+    </span>
+  );
 }

@@ -1,18 +1,17 @@
-import { useState } from 'preact/hooks';
-import type { LogRow, RunSummary } from '../../api.ts';
-import type { RunData } from '../run-data.ts';
-import { formatTime, isAlive, statuses } from './describe-run.ts';
-import { lastVerdict, listWarnings } from './verdict.ts';
 import './verdict-panel.css';
+import { useState } from 'preact/hooks';
+import type { EvaluationRow, LogRow, RunSummary } from '../../api.ts';
+import type { RunData } from '../run-data.ts';
+import { formatTime, isAlive, statuses, type Tone } from './describe-run.ts';
 
-/** Warnings that are shown without being asked for. */
+/** Number of warnings shown unfolded. */
 const shownWarnings = 3;
 
 interface VerdictPanelProps extends Pick<RunSummary, 'status' | 'message'> {
   readonly data: RunData;
 }
 
-/** How a run does, in plain words: why it ended, what the evaluator says, and what it warned of. */
+/** The state of a run in words: why it ended, the evaluator's verdict, and warnings. */
 export function VerdictPanel({ status, message, data }: VerdictPanelProps) {
   const verdict = lastVerdict(data.evaluations.value);
   const warnings = listWarnings(data.log.value);
@@ -37,7 +36,7 @@ export function VerdictPanel({ status, message, data }: VerdictPanelProps) {
           <Warnings warnings={warnings.slice(shownWarnings)} />
         </details>
       )}
-      {isQuiet && <p class="quiet-note">No evaluation yet, and nothing to warn of.</p>}
+      {isQuiet && <p class="quiet-note">No evaluations and no warnings yet.</p>}
       {data.error.value !== undefined && (
         <p class="verdict tone-bad" role="alert">
           {data.error.value}
@@ -64,7 +63,7 @@ function Warnings({ warnings }: { warnings: ReturnType<typeof listWarnings> }) {
   );
 }
 
-/** The newest lines of the log that are drawn. */
+/** Number of log lines shown, the newest first. */
 const shownLines = 200;
 
 function RunLog({ log }: { log: readonly LogRow[] }) {
@@ -92,4 +91,41 @@ function LogLines({ log }: { log: readonly LogRow[] }) {
       ))}
     </ol>
   );
+}
+
+/** The evaluator's verdict on a run. */
+export interface Verdict {
+  readonly step: number;
+  readonly message: string;
+  readonly tone: Tone;
+}
+
+/** The verdict of the last evaluation that has one.
+ *  @example { step: 5, convergence: { message: 'Improving', performanceImproved: true } }  →  'Improving', good */
+export function lastVerdict(evaluations: readonly EvaluationRow[]): Verdict | undefined {
+  for (const { step, convergence } of evaluations.toReversed()) {
+    if (typeof convergence !== 'object' || convergence === null) continue;
+    const { message, stop, performanceImproved } = convergence as Record<string, unknown>;
+    if (typeof message !== 'string') continue;
+    if (stop !== undefined && stop !== 'converged') return { step, message, tone: 'bad' };
+    return {
+      step,
+      message,
+      tone: stop === 'converged' || performanceImproved === true ? 'good' : 'quiet',
+    };
+  }
+  return undefined;
+}
+
+/** Warnings, the newest first; a repeated one appears once, with a count.
+ *  @example 'KL is high' at steps 3 and 5  →  'KL is high' at step 5, 2 times */
+export function listWarnings(log: readonly LogRow[]) {
+  const warnings = new Map<string, { message: string; step: number; times: number }>();
+  for (const { type, message, step } of log) {
+    if (type !== 'warning') continue;
+    const times = (warnings.get(message)?.times ?? 0) + 1;
+    warnings.delete(message);
+    warnings.set(message, { message, step, times });
+  }
+  return [...warnings.values()].reverse();
 }

@@ -1,16 +1,27 @@
 import { useState } from 'preact/hooks';
-import type { DashboardSource, RunSummary } from '../../api.ts';
-import {
-  betterOf,
-  type ComparedSample,
-  type ComparedStep,
-  comparedSteps,
-} from './evaluation-rows.ts';
-import { formatNumber } from './format-number.ts';
+import type { DashboardSource, EvaluationRow, RunSummary } from '../../api.ts';
+import { formatNumber } from '../format.ts';
+import { useLoaded } from '../shell/hooks.ts';
 import { TextBlock } from './text-block.tsx';
-import { useLoaded } from './use-loaded.ts';
 
-/** Greedy responses of policy and reference side by side, of one evaluation at a time. */
+/** Greedy responses of the policy and the reference to one prompt. */
+interface ComparedSample {
+  readonly prompt: string;
+  readonly response: string;
+  readonly score: number | null;
+  readonly refResponse: string;
+  readonly refScore: number | null;
+}
+
+/** An evaluation that has responses. */
+interface ComparedStep {
+  readonly step: number;
+  readonly greedyReward: number | null;
+  readonly winRate: number | null;
+  readonly samples: readonly ComparedSample[];
+}
+
+/** Greedy responses of the policy and the reference side by side, one evaluation at a time. */
 export function EvaluationTab({
   source,
   run,
@@ -18,19 +29,19 @@ export function EvaluationTab({
   readonly source: DashboardSource;
   readonly run: RunSummary;
 }) {
-  const [chosen, setChosen] = useState<number>();
+  const [selected, setSelected] = useState<number>();
   const { value, error } = useLoaded(`${run.id} ${run.counts.evaluations}`, async () =>
     comparedSteps(await source.evaluations(run.id)),
   );
   if (error !== undefined) return <p role="alert">{error}</p>;
   if (value === undefined) return <p class="samples-muted">Loading…</p>;
-  const shown = value.find(({ step }) => step === chosen) ?? value[0];
+  const shown = value.find(({ step }) => step === selected) ?? value[0];
   if (shown === undefined) {
     return <p class="samples-muted">No evaluation of this run has responses yet.</p>;
   }
   return (
     <>
-      <StepChoice steps={value} shown={shown} onChoose={setChosen} />
+      <StepSelect steps={value} shown={shown} onSelect={setSelected} />
       {shown.samples.map((sample, i) => (
         <Comparison key={i} sample={sample} />
       ))}
@@ -38,23 +49,23 @@ export function EvaluationTab({
   );
 }
 
-function StepChoice({
+function StepSelect({
   steps,
   shown,
-  onChoose,
+  onSelect,
 }: {
   readonly steps: readonly ComparedStep[];
   readonly shown: ComparedStep;
-  readonly onChoose: (step: number) => void;
+  readonly onSelect: (step: number) => void;
 }) {
-  const place = steps.indexOf(shown);
-  const [older, newer] = [steps[place + 1], steps[place - 1]];
+  const position = steps.indexOf(shown);
+  const [older, newer] = [steps[position + 1], steps[position - 1]];
   return (
     <div class="samples-evaluation-head">
       <button
         type="button"
         disabled={older === undefined}
-        onClick={() => older && onChoose(older.step)}
+        onClick={() => older && onSelect(older.step)}
       >
         ← Earlier
       </button>
@@ -62,7 +73,7 @@ function StepChoice({
         Evaluation at{' '}
         <select
           value={String(shown.step)}
-          onChange={(event) => onChoose(Number(event.currentTarget.value))}
+          onChange={(event) => onSelect(Number(event.currentTarget.value))}
         >
           {steps.map(({ step }) => (
             <option key={step} value={String(step)}>
@@ -74,13 +85,13 @@ function StepChoice({
       <button
         type="button"
         disabled={newer === undefined}
-        onClick={() => newer && onChoose(newer.step)}
+        onClick={() => newer && onSelect(newer.step)}
       >
         Later →
       </button>
       <span class="samples-muted">
-        greedy reward {formatNumber(shown.greedyReward)} · wins {percent(shown.winRate)} of prompts
-        against the reference
+        greedy reward {formatNumber(shown.greedyReward)} · beats the reference on{' '}
+        {formatPercent(shown.winRate)} of prompts
       </span>
     </div>
   );
@@ -93,13 +104,13 @@ const verdicts = {
 };
 
 function Comparison({ sample }: { readonly sample: ComparedSample }) {
-  const better = betterOf(sample);
+  const winner = winnerOf(sample);
   return (
     <article class="samples-comparison">
       <h2>Prompt</h2>
       <TextBlock label="Prompt" text={sample.prompt} />
-      {better !== undefined && (
-        <p class={`samples-verdict samples-verdict-${better}`}>{verdicts[better]}</p>
+      {winner !== undefined && (
+        <p class={`samples-verdict samples-verdict-${winner}`}>{verdicts[winner]}</p>
       )}
       <div class="samples-sides">
         <div>
@@ -115,6 +126,49 @@ function Comparison({ sample }: { readonly sample: ComparedSample }) {
   );
 }
 
-function percent(part: number | null): string {
-  return part === null ? '–' : `${formatNumber(Math.round(1000 * part) / 10)}%`;
+function formatPercent(fraction: number | null): string {
+  return fraction === null ? '–' : `${formatNumber(Math.round(1000 * fraction) / 10)}%`;
+}
+
+/** Evaluations with responses, the newest first; rows of validations have none and are left out. */
+export function comparedSteps(rows: readonly EvaluationRow[]): ComparedStep[] {
+  const steps = rows.flatMap((row) => {
+    const samples = Array.isArray(row.samples) ? row.samples.flatMap(readSample) : [];
+    if (samples.length === 0) return [];
+    const performance = isRecord(row.performance) ? row.performance : {};
+    return {
+      step: row.step,
+      greedyReward: numberOrNull(performance.greedyReward),
+      winRate: numberOrNull(performance.winRate),
+      samples,
+    };
+  });
+  return steps.sort((a, b) => b.step - a.step);
+}
+
+/** Which of the two scores higher; undefined if a score is missing. */
+export function winnerOf({
+  score,
+  refScore,
+}: Pick<ComparedSample, 'score' | 'refScore'>): 'policy' | 'reference' | 'tie' | undefined {
+  if (score === null || refScore === null) return undefined;
+  if (score === refScore) return 'tie';
+  return score > refScore ? 'policy' : 'reference';
+}
+
+function readSample(value: unknown): ComparedSample[] {
+  if (!isRecord(value)) return [];
+  const { prompt, response, refResponse } = value;
+  if (typeof prompt !== 'string' || typeof response !== 'string') return [];
+  if (typeof refResponse !== 'string') return [];
+  const score = numberOrNull(value.score);
+  return [{ prompt, response, score, refResponse, refScore: numberOrNull(value.refScore) }];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+function numberOrNull(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
 }

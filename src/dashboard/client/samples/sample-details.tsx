@@ -1,11 +1,13 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { DashboardSource, RunSummary, SampleRow } from '../../api.ts';
-import { FollowPrompt } from './follow-prompt.tsx';
-import { formatNumber } from './format-number.ts';
-import { endWord } from './sample-grid-row.tsx';
-import { TextBlock } from './text-block.tsx';
+import { formatNumber } from '../format.ts';
+import { useLoaded } from '../shell/hooks.ts';
+import { describeEnd } from './sample-grid-row.tsx';
+import { PAGE_SIZE } from './sample-list.ts';
+import { ScorePlot } from './score-plot.tsx';
+import { DiffText, TextBlock } from './text-block.tsx';
 
-/** One sample in full, and from there its tokens and the history of its prompt. */
+/** One sample in full, with buttons for its tokens and the history of its prompt. */
 export function SampleDetails({
   source,
   run,
@@ -19,7 +21,7 @@ export function SampleDetails({
   readonly onOpenTokens: (index: number) => void;
   readonly onClose: () => void;
 }) {
-  const [isFollowing, setFollowing] = useState(false);
+  const [showsHistory, setShowsHistory] = useState(false);
   const title = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => title.current?.focus(), [row.index]);
   return (
@@ -41,7 +43,7 @@ export function SampleDetails({
         <Fact name="Score" value={formatNumber(row.score)} />
         <Fact name="KL" value={formatNumber(row.kl)} />
         <Fact name="Length" value={`${row.length} tokens`} />
-        <Fact name="End" value={endWord(row)} />
+        <Fact name="End" value={describeEnd(row)} />
       </dl>
       <div class="samples-actions">
         {row.hasTokens && (
@@ -49,14 +51,18 @@ export function SampleDetails({
             Tokens
           </button>
         )}
-        <button type="button" aria-pressed={isFollowing} onClick={() => setFollowing(!isFollowing)}>
+        <button
+          type="button"
+          aria-pressed={showsHistory}
+          onClick={() => setShowsHistory(!showsHistory)}
+        >
           Follow this prompt
         </button>
       </div>
       <h3>Prompt</h3>
       <TextBlock label="Prompt" text={row.prompt} />
-      {isFollowing ? (
-        <FollowPrompt key={row.promptIdx} source={source} run={run} promptIdx={row.promptIdx} />
+      {showsHistory ? (
+        <PromptHistory key={row.promptIdx} source={source} run={run} promptIdx={row.promptIdx} />
       ) : (
         <>
           <h3>Response</h3>
@@ -74,4 +80,91 @@ function Fact({ name, value }: { readonly name: string; readonly value: string }
       <dd>{value}</dd>
     </div>
   );
+}
+
+interface PromptHistoryProps {
+  readonly source: DashboardSource;
+  readonly run: RunSummary;
+  readonly promptIdx: number;
+}
+
+/** All responses to one prompt in order of steps, each with its changes from the one before. */
+function PromptHistory({ source, run, promptIdx }: PromptHistoryProps) {
+  const [pages, setPages] = useState(1);
+  const { value, error } = useLoaded(`${run.id} ${promptIdx} ${pages} ${run.counts.samples}`, () =>
+    loadHistory(source, { run: run.id, promptIdx, pages }),
+  );
+  if (error !== undefined) return <p role="alert">{error}</p>;
+  if (value === undefined) return <p class="samples-muted">Loading…</p>;
+  const { rows, total } = value;
+  return (
+    <section class="samples-follow" aria-label="Responses to this prompt by step">
+      <p class="samples-muted">
+        {total === 1 ? 'One response' : `${total} responses`} to this prompt. <ins>Underlined</ins>{' '}
+        words are new, <del>struck out</del> words are gone.
+      </p>
+      <ScorePlot points={rows} />
+      <ol>
+        {rows.map((row, i) => (
+          <HistoryEntry key={row.index} row={row} before={previousResponse(rows, i)} />
+        ))}
+      </ol>
+      {rows.length < total && (
+        <button type="button" onClick={() => setPages(pages + 1)}>
+          Show more of {total}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function HistoryEntry({
+  row,
+  before,
+}: {
+  readonly row: SampleRow;
+  readonly before: SampleRow | undefined;
+}) {
+  const label = `Response at step ${row.step}`;
+  return (
+    <li>
+      <p class="samples-answer-head">
+        <strong>Step {row.step}</strong> score {formatNumber(row.score)} · KL {formatNumber(row.kl)}{' '}
+        · {row.length} tokens, {describeEnd(row)}
+      </p>
+      {before === undefined && <TextBlock label={label} text={row.response} />}
+      {before?.response === row.response && (
+        <p class="samples-muted">Unchanged since step {before.step}.</p>
+      )}
+      {before !== undefined && before.response !== row.response && (
+        <DiffText label={label} before={before.response} after={row.response} />
+      )}
+    </li>
+  );
+}
+
+/** The previous response with the same sample number. */
+function previousResponse(rows: readonly SampleRow[], i: number): SampleRow | undefined {
+  const { sample } = rows[i]!;
+  return rows.slice(0, i).findLast((row) => row.sample === sample);
+}
+
+async function loadHistory(
+  source: DashboardSource,
+  {
+    run,
+    promptIdx,
+    pages,
+  }: { readonly run: string; readonly promptIdx: number; readonly pages: number },
+): Promise<{ readonly rows: readonly SampleRow[]; readonly total: number }> {
+  const load = (page: number) =>
+    source.samples(run, {
+      promptIdx,
+      sort: 'step',
+      order: 'asc',
+      offset: page * PAGE_SIZE,
+      limit: PAGE_SIZE,
+    });
+  const loaded = await Promise.all(Array.from({ length: pages }, (_, page) => load(page)));
+  return { rows: loaded.flatMap(({ rows }) => rows), total: loaded[0]!.total };
 }

@@ -1,15 +1,41 @@
 import { useEffect, useState } from 'preact/hooks';
-import { noFilters, type SampleFilters } from './sample-query.ts';
+import type { SampleQuery } from '../../api.ts';
 
-/** Milliseconds without a key after which the list follows. */
-const TYPING_PAUSE = 250;
+/** The filters as typed. */
+export interface SampleFilters {
+  readonly search: string;
+  readonly fromStep: string;
+  readonly toStep: string;
+  readonly minScore: string;
+  readonly maxScore: string;
+}
+
+export type SortKey = NonNullable<SampleQuery['sort']>;
+
+export interface SampleSort {
+  readonly sort: SortKey;
+  readonly order: 'asc' | 'desc';
+}
+
+export const noFilters: SampleFilters = {
+  search: '',
+  fromStep: '',
+  toStep: '',
+  minScore: '',
+  maxScore: '',
+};
+
+export const newestFirst: SampleSort = { sort: 'step', order: 'desc' };
+
+/** Delay in milliseconds between the last key and the change of the list. */
+const TYPING_DELAY = 250;
 
 const ranges = [
   { title: 'Step', boxes: ['fromStep', 'toStep'], step: '1' },
   { title: 'Score', boxes: ['minScore', 'maxScore'], step: 'any' },
 ] as const;
 
-/** Search box and ranges; tells the filters once typing pauses. */
+/** Search box and ranges; reports the filters once typing pauses. */
 export function SampleFilterForm({
   filters,
   onChange,
@@ -20,7 +46,7 @@ export function SampleFilterForm({
   const [typed, setTyped] = useState(filters);
   useEffect(() => {
     if (typed === filters) return undefined;
-    const timer = setTimeout(() => onChange(typed), TYPING_PAUSE);
+    const timer = setTimeout(() => onChange(typed), TYPING_DELAY);
     return () => clearTimeout(timer);
   }, [typed]);
   const set = (name: keyof SampleFilters) => (event: { currentTarget: HTMLInputElement }) => {
@@ -59,4 +85,34 @@ export function SampleFilterForm({
       </button>
     </search>
   );
+}
+
+/** The query of the filters; a box without a number is ignored.
+ *  @example search ' cat ', fromStep '3', maxScore '-'  →  { search: 'cat', fromStep: 3 } */
+export function toQuery(filters: SampleFilters, sort: SampleSort): SampleQuery {
+  const search = filters.search.trim();
+  return {
+    ...sort,
+    ...(search === '' ? {} : { search }),
+    ...readNumber('fromStep', filters),
+    ...readNumber('toStep', filters),
+    ...readNumber('minScore', filters),
+    ...readNumber('maxScore', filters),
+  };
+}
+
+function readNumber(
+  name: Exclude<keyof SampleFilters, 'search'>,
+  filters: SampleFilters,
+): SampleQuery {
+  const text = filters[name].trim();
+  const value = Number(text);
+  return text === '' || !Number.isFinite(value) ? {} : { [name]: value };
+}
+
+/** The sort order after a click on a column header: a new column starts descending, the same one is
+ *  reversed. */
+export function nextSort(current: SampleSort, sort: SortKey): SampleSort {
+  if (current.sort !== sort) return { sort, order: 'desc' };
+  return { sort, order: current.order === 'desc' ? 'asc' : 'desc' };
 }

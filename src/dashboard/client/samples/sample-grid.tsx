@@ -1,29 +1,27 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { RowPages } from './row-pages.ts';
-import { SampleGridHeader } from './sample-grid-header.tsx';
-import { rowId, SampleGridRow } from './sample-grid-row.tsx';
-import type { SampleSort } from './sample-query.ts';
-import { useMedia } from './use-media.ts';
-import { type RowWindow, scrollToRow, visibleRows } from './virtual-window.ts';
+import { useMedia } from '../shell/hooks.ts';
+import type { SampleSort } from './sample-filters.tsx';
+import { rowId, SampleGridHeader, SampleGridRow } from './sample-grid-row.tsx';
+import type { RowPages, RowWindow } from './sample-list.ts';
 
 interface SampleGridProps {
   readonly pages: RowPages;
   readonly sort: SampleSort;
   readonly onSort: (sort: SampleSort) => void;
-  /** Place of the row that keys act on. */
+  /** Position of the row that keys act on. */
   readonly active: number;
-  readonly onActive: (place: number) => void;
+  readonly onActive: (position: number) => void;
   /** Index of the sample whose details are open. */
   readonly open: number | undefined;
-  readonly onOpen: (place: number) => void;
+  readonly onOpen: (position: number) => void;
   readonly box: RefObject<HTMLDivElement | null>;
 }
 
-/** Height of a row as samples.css has it, where a row is one line and where it is three. */
+/** Height of a row in pixels, as in samples.css: one line on wide screens, three on narrow ones. */
 const ROW_HEIGHTS = { wide: 34, narrow: 76 };
 
-/** Table of samples of which only the rows in sight are drawn. */
+/** Table of samples that draws only the visible rows. */
 export function SampleGrid(props: SampleGridProps) {
   const { pages, active, box, open } = props;
   const rowHeight = useMedia('(max-width: 700px)') ? ROW_HEIGHTS.narrow : ROW_HEIGHTS.wide;
@@ -36,7 +34,7 @@ export function SampleGrid(props: SampleGridProps) {
   latest.current = active;
   const isActiveDrawn = active >= first && active < end;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: rows of a table cannot be drawn in part
+    // biome-ignore lint/a11y/useSemanticElements: a real table cannot draw only some of its rows
     <div
       ref={box}
       role="grid"
@@ -55,7 +53,7 @@ export function SampleGrid(props: SampleGridProps) {
             <SampleGridRow
               key={first + i}
               row={row}
-              place={first + i}
+              position={first + i}
               top={(first + i) * rowHeight}
               isActive={first + i === active}
               isOpen={row !== undefined && row.index === open}
@@ -68,7 +66,7 @@ export function SampleGrid(props: SampleGridProps) {
   );
 }
 
-/** The rows in sight, as the box is scrolled and sized. */
+/** The visible rows; follows scrolling and resizing. */
 function useRowWindow(
   box: RefObject<HTMLDivElement | null>,
   { rowHeight, total }: { readonly rowHeight: number; readonly total: number },
@@ -104,14 +102,14 @@ function handleKey(
     total,
     rowHeight,
   }: SampleGridProps & {
-    /** The active place, also where it has not been drawn yet. */
+    /** The active position, even if it is not drawn yet. */
     readonly latest: { current: number };
     readonly total: number;
     readonly rowHeight: number;
   },
 ): void {
   const element = box.current;
-  // Keys on a header's button are the button's.
+  // Keys on a header button belong to the button.
   if (element === null || event.target !== element || total === 0) return;
   const header = element.firstElementChild?.clientHeight ?? 0;
   const height = element.clientHeight - header;
@@ -129,10 +127,42 @@ function handleKey(
   if (event.key === 'Enter') onOpen(active);
   else if (target === undefined) return;
   else {
-    const place = Math.min(Math.max(0, target), total - 1);
-    latest.current = place;
-    onActive(place);
-    element.scrollTop = scrollToRow(place, { scrollTop: element.scrollTop, height, rowHeight });
+    const position = Math.min(Math.max(0, target), total - 1);
+    latest.current = position;
+    onActive(position);
+    element.scrollTop = scrollToRow(position, { scrollTop: element.scrollTop, height, rowHeight });
   }
   event.preventDefault();
+}
+
+/** A scrolling box of rows of equal height, in pixels. */
+interface RowBox {
+  readonly scrollTop: number;
+  /** Height of the part that shows rows. */
+  readonly height: number;
+  readonly rowHeight: number;
+  readonly total: number;
+}
+
+/** Number of rows drawn beyond either edge, so that a small scroll shows no gap. */
+const OVERSCAN = 8;
+
+/** The visible rows and a few around them.
+ *  @example 10 px rows, 100 of them, scrolled by 205 px, 30 px high: rows 20 to 23 are visible  →  12 to 32 */
+export function visibleRows({ scrollTop, height, rowHeight, total }: RowBox): RowWindow {
+  const top = Math.min(Math.max(0, scrollTop), Math.max(0, total * rowHeight - height));
+  const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN);
+  const end = Math.min(total, Math.ceil((top + height) / rowHeight) + OVERSCAN);
+  return { first: Math.min(first, total), end };
+}
+
+/** The smallest scroll that makes a row fully visible.
+ *  @example 10 px rows, 30 px high, scrolled by 100 px: row 5  →  50;  row 11  →  100;  row 14  →  120 */
+export function scrollToRow(
+  row: number,
+  { scrollTop, height, rowHeight }: Omit<RowBox, 'total'>,
+): number {
+  const top = row * rowHeight;
+  if (top < scrollTop) return top;
+  return Math.max(scrollTop, top + rowHeight - height);
 }

@@ -1,29 +1,37 @@
-import { useState } from 'preact/hooks';
-import type { DashboardSource, RunSummary } from '../../api.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { DashboardSource, RunSummary, SampleRow } from '../../api.ts';
 import { EvaluationTab } from './evaluation-tab.tsx';
-import { SampleBrowser } from './sample-browser.tsx';
+import { SampleDetails } from './sample-details.tsx';
+import {
+  newestFirst,
+  noFilters,
+  SampleFilterForm,
+  type SampleFilters,
+  type SampleSort,
+  toQuery,
+} from './sample-filters.tsx';
+import { SampleGrid } from './sample-grid.tsx';
+import { useSampleList } from './sample-list.ts';
 import './samples.css';
+
+interface SamplesPageProps {
+  readonly source: DashboardSource;
+  readonly run: RunSummary;
+  readonly onOpenTokens: (index: number) => void;
+}
 
 const tabs = ['samples', 'evaluation'] as const;
 type Tab = (typeof tabs)[number];
 
 const titles: Readonly<Record<Tab, string>> = { samples: 'Samples', evaluation: 'Evaluation' };
 
-/** What the policy wrote: the samples of training, and evaluations beside the reference. */
-export function SamplesPage({
-  source,
-  run,
-  onOpenTokens,
-}: {
-  readonly source: DashboardSource;
-  readonly run: RunSummary;
-  readonly onOpenTokens: (index: number) => void;
-}) {
+/** The texts of a run: samples of training, and evaluations compared with the reference. */
+export function SamplesPage({ source, run, onOpenTokens }: SamplesPageProps) {
   const [tab, setTab] = useState<Tab>('samples');
   return (
     <div class="samples-page">
       <h1 class="visually-hidden">Samples of {run.name}</h1>
-      <TabList tab={tab} onChoose={setTab} />
+      <TabList tab={tab} onSelect={setTab} />
       <div
         class="samples-panel"
         role="tabpanel"
@@ -40,15 +48,15 @@ export function SamplesPage({
   );
 }
 
-function TabList({ tab, onChoose }: { readonly tab: Tab; readonly onChoose: (tab: Tab) => void }) {
-  const move = (event: KeyboardEvent) => {
+function TabList({ tab, onSelect }: { readonly tab: Tab; readonly onSelect: (tab: Tab) => void }) {
+  const handleArrow = (event: KeyboardEvent) => {
     if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
     const other = tab === 'samples' ? 'evaluation' : 'samples';
-    onChoose(other);
+    onSelect(other);
     document.getElementById(`samples-tab-${other}`)?.focus();
   };
   return (
-    <div class="samples-tabs" role="tablist" aria-label="Texts of this run" onKeyDown={move}>
+    <div class="samples-tabs" role="tablist" aria-label="Texts of this run" onKeyDown={handleArrow}>
       {tabs.map((name) => (
         <button
           key={name}
@@ -58,11 +66,133 @@ function TabList({ tab, onChoose }: { readonly tab: Tab; readonly onChoose: (tab
           aria-selected={name === tab}
           aria-controls="samples-panel"
           tabIndex={name === tab ? 0 : -1}
-          onClick={() => onChoose(name)}
+          onClick={() => onSelect(name)}
         >
           {titles[name]}
         </button>
       ))}
     </div>
   );
+}
+
+/** The state of the list, restored when the user comes back from the tokens of a sample. */
+interface BrowserState {
+  readonly filters: SampleFilters;
+  readonly sort: SampleSort;
+  readonly active: number;
+  readonly scrollTop: number;
+  readonly open: SampleRow | undefined;
+}
+
+const initialState: BrowserState = {
+  filters: noFilters,
+  sort: newestFirst,
+  active: 0,
+  scrollTop: 0,
+  open: undefined,
+};
+
+const savedStates = new Map<string, BrowserState>();
+
+/** The list of samples with its filters, and the details of one. */
+function SampleBrowser({ source, run, onOpenTokens }: SamplesPageProps) {
+  const [state, setState] = useState(savedStates.get(run.id) ?? initialState);
+  const change = (part: Partial<BrowserState>) => setState((now) => ({ ...now, ...part }));
+  const list = useSampleList(toQuery(state.filters, state.sort), { source, run });
+  const box = useRef<HTMLDivElement>(null);
+  useSavedState(state, { run: run.id, box, isReady: list.pages !== undefined });
+  const changeQuery = (part: Partial<BrowserState>) => {
+    change({ ...part, active: 0 });
+    box.current?.scrollTo({ top: 0 });
+  };
+  const showNew = () => {
+    list.refresh();
+    if (state.sort.sort === 'step' && state.sort.order === 'desc') changeQuery({});
+  };
+  const open = (position: number) => {
+    const row = list.pages?.row(position);
+    if (row !== undefined) change({ active: position, open: row });
+  };
+  const close = () => {
+    change({ open: undefined });
+    box.current?.focus();
+  };
+  return (
+    <div class={`samples-browser${state.open === undefined ? '' : ' has-details'}`}>
+      <div class="samples-list">
+        <SampleFilterForm
+          filters={state.filters}
+          onChange={(filters) => changeQuery({ filters })}
+        />
+        <ListStatus total={list.pages?.total} error={list.error} />
+        {list.added > 0 && (
+          <button type="button" class="samples-new" onClick={showNew}>
+            {list.added} new
+          </button>
+        )}
+        {list.pages !== undefined && (
+          <SampleGrid
+            pages={list.pages}
+            sort={state.sort}
+            onSort={(sort) => changeQuery({ sort })}
+            active={state.active}
+            onActive={(active) => change({ active })}
+            open={state.open?.index}
+            onOpen={open}
+            box={box}
+          />
+        )}
+      </div>
+      {state.open !== undefined && (
+        <SampleDetails
+          source={source}
+          run={run}
+          row={state.open}
+          onOpenTokens={onOpenTokens}
+          onClose={close}
+        />
+      )}
+    </div>
+  );
+}
+
+function ListStatus({
+  total,
+  error,
+}: {
+  readonly total: number | undefined;
+  readonly error: string | undefined;
+}) {
+  if (error !== undefined) return <p role="alert">{error}</p>;
+  const text = total === undefined ? 'Loading…' : `${total} sample${total === 1 ? '' : 's'}`;
+  return (
+    <p class="samples-count" role="status">
+      {text}
+    </p>
+  );
+}
+
+/** Saves the state of the list for as long as the page is open, and restores the scroll position. */
+function useSavedState(
+  state: BrowserState,
+  {
+    run,
+    box,
+    isReady,
+  }: {
+    readonly run: string;
+    readonly box: { readonly current: HTMLDivElement | null };
+    readonly isReady: boolean;
+  },
+): void {
+  const latest = useRef(state);
+  latest.current = state;
+  useEffect(() => {
+    const element = box.current;
+    if (!isReady || element === null) return undefined;
+    element.scrollTop = state.scrollTop;
+    return () => {
+      savedStates.set(run, { ...latest.current, scrollTop: element.scrollTop });
+    };
+  }, [isReady]);
 }

@@ -1,22 +1,26 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { DashboardState } from '../dashboard-state.ts';
-import { Header } from './header.tsx';
-import { KeyboardHelp } from './keyboard-help.tsx';
-import { Page } from './page.tsx';
-import { formatRoute, type Route } from './route.ts';
-import { useShortcuts } from './shortcuts.ts';
 import './app.css';
+import type { RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { DashboardState } from '../dashboard-state.ts';
+import { LabelPage } from '../label/label-page.tsx';
+import { OverviewPage } from '../overview/overview-page.tsx';
+import { SamplesPage } from '../samples/samples-page.tsx';
+import { TokenPage } from '../tokens/token-page.tsx';
+import { KeyboardHelp } from './dialogs.tsx';
+import { Header } from './header.tsx';
+import { useShortcuts } from './hooks.ts';
+import { formatRoute, type Route } from './route.ts';
 
 const titles: Readonly<Record<Route['page'], string>> = {
   ...{ overview: 'Overview', samples: 'Samples', tokens: 'Tokens', label: 'Label' },
-  unknown: 'No such page',
+  unknown: 'Unknown page',
 };
 
 /** The whole page. */
 export function App({ state }: { state: DashboardState }) {
-  const [isHelping, setHelping] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
-  useShortcuts(useMemo(() => shortcuts(state, () => setHelping(true)), [state]));
+  useShortcuts(useMemo(() => shortcuts(state, () => setHelpOpen(true)), [state]));
   const { page } = state.route.value;
   const name = state.runName.value;
   useEffect(() => {
@@ -25,13 +29,13 @@ export function App({ state }: { state: DashboardState }) {
   return (
     <>
       <button type="button" class="skip-link" onClick={() => main.current!.focus()}>
-        Skip to the content
+        Skip to content
       </button>
-      <Header state={state} onHelp={() => setHelping(true)} />
+      <Header state={state} onHelp={() => setHelpOpen(true)} />
       <main ref={main} tabIndex={-1} aria-label={titles[page]}>
         <Page state={state} main={main} />
       </main>
-      {isHelping && <KeyboardHelp onClose={() => setHelping(false)} />}
+      {isHelpOpen && <KeyboardHelp onClose={() => setHelpOpen(false)} />}
     </>
   );
 }
@@ -51,4 +55,84 @@ function shortcuts(state: DashboardState, onHelp: () => void): Record<string, ()
       if (state.source.live !== undefined) go('#/label');
     },
   };
+}
+
+interface PageProps {
+  readonly state: DashboardState;
+  /** The element that contains the page. */
+  readonly main: RefObject<HTMLElement | null>;
+}
+
+/** The page of the current URL. */
+function Page({ state, main }: PageProps) {
+  const route = state.route.value;
+  useFocusOnNavigation(main, route.page);
+  if (state.isLoading.value) return <Loading error={state.error.value} />;
+  if (route.page === 'unknown')
+    return <Message>This page does not exist. Select one above.</Message>;
+  if (route.page === 'label') return <Labels state={state} />;
+  if (state.names.value.length === 0) {
+    return <Message>No runs yet. Start one with “proximal train” and it will appear here.</Message>;
+  }
+  if (route.page === 'overview') return <OverviewPage state={state} />;
+  return <RunPage route={route} state={state} />;
+}
+
+/** Scrolls to the top and moves the focus to the content when the page changes, unless the new page
+ *  has already focused one of its fields. */
+function useFocusOnNavigation(main: RefObject<HTMLElement | null>, page: string): void {
+  const last = useRef(page);
+  useLayoutEffect(() => {
+    if (last.current === page) return;
+    last.current = page;
+    scrollTo(0, 0);
+    if (!main.current!.contains(document.activeElement)) main.current!.focus();
+  }, [main, page]);
+}
+
+function Labels({ state }: { state: DashboardState }) {
+  return (
+    <div class="padded">
+      <h1 class="visually-hidden">Label</h1>
+      <LabelPage source={state.source} runs={state.runs.value ?? []} />
+    </div>
+  );
+}
+
+interface RunPageProps {
+  readonly route: Extract<Route, { page: 'samples' | 'tokens' }>;
+  readonly state: DashboardState;
+}
+
+/** The samples of a run or the tokens of one sample; their state is reset if the run changes. */
+function RunPage({ route, state }: RunPageProps) {
+  const run = state.run.value;
+  if (run === undefined)
+    return <Message>This run does not exist. Select another one above.</Message>;
+  const { source } = state;
+  const open = (index: number) => {
+    location.hash = formatRoute({ page: 'tokens', run: run.id, index });
+  };
+  if (route.page === 'samples') {
+    return <SamplesPage key={run.id} source={source} run={run} onOpenTokens={open} />;
+  }
+  return <TokenPage key={run.id} source={source} run={run} index={route.index} onOpen={open} />;
+}
+
+function Loading({ error }: { error: string | undefined }) {
+  if (error === undefined) return <Message>Loading runs…</Message>;
+  return (
+    <p class="message failed" role="alert">
+      {error}
+    </p>
+  );
+}
+
+function Message({ children }: { children: preact.ComponentChildren }) {
+  return (
+    <div class="message">
+      <h1 class="visually-hidden">Proximal</h1>
+      <p>{children}</p>
+    </div>
+  );
 }

@@ -1,15 +1,14 @@
-import type { DashboardState } from '../dashboard-state.ts';
-import { ConnectionState } from './connection-state.tsx';
+import './header.css';
+import type { Connection, DashboardState } from '../dashboard-state.ts';
 import { formatRoute } from './route.ts';
 import { nextTheme, theme } from './theme.ts';
-import './header.css';
 
 interface HeaderProps {
   readonly state: DashboardState;
   readonly onHelp: () => void;
 }
 
-/** The name, the run, the pages, and what concerns the page itself. */
+/** The header: name, run, pages, connection, theme and help. */
 export function Header({ state, onHelp }: HeaderProps) {
   return (
     <header class="header">
@@ -45,8 +44,10 @@ function RunSelect({ state }: { state: DashboardState }) {
       disabled={runs.length === 0}
       onChange={(event) => {
         const run = event.currentTarget.value;
-        const isOfSamples = page === 'samples' || page === 'tokens';
-        location.hash = isOfSamples ? formatRoute({ page: 'samples', run }) : state.overviewOf(run);
+        const showsSamples = page === 'samples' || page === 'tokens';
+        location.hash = showsSamples
+          ? formatRoute({ page: 'samples', run })
+          : state.overviewOf(run);
       }}
     >
       {runs.length === 0 && <option>no runs yet</option>}
@@ -66,25 +67,25 @@ function Pages({ state }: { state: DashboardState }) {
     {
       title: 'Overview',
       href: state.overviewOf(run),
-      isHere: page === 'overview',
+      isCurrent: page === 'overview',
     },
     {
       title: 'Samples',
-      // Until there is a run, it leads nowhere.
+      // Disabled until there is a run.
       href: run === undefined ? undefined : formatRoute({ page: 'samples', run }),
-      isHere: page === 'samples' || page === 'tokens',
+      isCurrent: page === 'samples' || page === 'tokens',
     },
     ...(state.source.live === undefined
       ? []
-      : [{ title: 'Label', href: '#/label', isHere: page === 'label' }]),
+      : [{ title: 'Label', href: '#/label', isCurrent: page === 'label' }]),
   ];
   return (
     <nav aria-label="Pages">
-      {pages.map(({ title, href, isHere }) =>
+      {pages.map(({ title, href, isCurrent }) =>
         href === undefined ? (
           <span key={title}>{title}</span>
         ) : (
-          <a key={title} href={href} aria-current={isHere ? 'page' : undefined}>
+          <a key={title} href={href} aria-current={isCurrent ? 'page' : undefined}>
             {title}
           </a>
         ),
@@ -109,5 +110,26 @@ function ThemeButton() {
     >
       <span aria-hidden="true">{themeSigns[now]}</span>
     </button>
+  );
+}
+
+const states: Readonly<Record<Connection, { word: string; tone: string; hint: string }>> = {
+  connecting: { word: 'connecting…', tone: 'quiet', hint: 'Connecting to the server' },
+  live: { word: 'live', tone: 'good', hint: 'The page updates as runs progress' },
+  lost: {
+    word: 'reconnecting…',
+    tone: 'warn',
+    hint: 'The server does not respond; the page keeps trying',
+  },
+  report: { word: 'report', tone: 'quiet', hint: 'A report: a file that contains all its data' },
+};
+
+/** The state of the connection to the server. */
+function ConnectionState({ connection }: { connection: Connection }) {
+  const { word, tone, hint } = states[connection];
+  return (
+    <span class={`connection tone-${tone}`} role="status" title={hint}>
+      {word}
+    </span>
   );
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { formatRoute, parseRoute } from './route.ts';
 
 describe('parseRoute()', () => {
-  test('reads each place', () => {
+  test('parses every page', () => {
     const first = { page: 'overview', run: undefined, ticked: [] };
     expect(parseRoute('')).toEqual(first);
     expect(parseRoute('#/')).toEqual(first);
@@ -13,7 +13,7 @@ describe('parseRoute()', () => {
     expect(parseRoute('#/runs/a/samples/7')).toEqual({ page: 'tokens', run: 'a', index: 7 });
   });
 
-  test('reads how the charts are looked at', () => {
+  test('parses the drawn runs and the zoom', () => {
     const route = {
       page: 'overview',
       run: 'a',
@@ -29,18 +29,18 @@ describe('parseRoute()', () => {
     );
   });
 
-  test('passes over a zoom that is none', () => {
+  test('ignores a malformed zoom', () => {
     for (const zoom of ['', '5', '5,5', '9,2', 'a,b', '1,Infinityy', ',']) {
       expect(parseRoute(`#/runs/a?zoom=${zoom}&with=%`)).toEqual(parseRoute('#/runs/a'));
     }
   });
 
-  test('says unknown of all else', () => {
+  test('everything else is unknown', () => {
     const hashes = ['#/x', '#/runs/', '#/runs/%', '#/runs/a/b', '#/runs/a/samples/-1', '#/label/x'];
     expect(hashes.map((hash) => parseRoute(hash).page)).toEqual(hashes.map(() => 'unknown'));
   });
 
-  test('reads back what formatRoute() writes, whatever the names of the runs', () => {
+  test('inverts formatRoute() for any run names', () => {
     const run = fc.string({ minLength: 1, unit: 'grapheme' });
     fc.assert(
       fc.property(run, fc.array(run), fc.nat(), (id, ticked, index) => {

@@ -1,14 +1,14 @@
 import type { StepRange } from '../charts/chart-view.ts';
 
-/** What of the charts an address keeps, so that a link shows the same thing. */
+/** The part of the chart settings that is in the URL, so that a link shows the same charts. */
 interface OverviewView {
-  /** Runs that are drawn beside the chosen one. */
+  /** Runs that are drawn with the selected one. */
   readonly ticked: readonly string[];
-  /** The steps that are zoomed to; all if not given. */
+  /** The zoomed steps; all if missing. */
   readonly zoom?: StepRange | undefined;
 }
 
-/** A place in the page: what the part of its address behind # says. */
+/** A page of the dashboard, from the part of the URL after #. */
 export type Route =
   | ({ readonly page: 'overview'; readonly run: string | undefined } & OverviewView)
   | { readonly page: 'samples'; readonly run: string }
@@ -16,9 +16,9 @@ export type Route =
   | { readonly page: 'label' }
   | { readonly page: 'unknown' };
 
-/** Reads the hash of an address.
+/** Parses the hash of a URL.
  *  @example '#/runs/a/samples/7'  →  { page: 'tokens', run: 'a', index: 7 }
- *  @example '#/runs/a?with=b,c&zoom=10,20'  →  a with b and c beside it, steps 10 to 20 */
+ *  @example '#/runs/a?with=b,c&zoom=10,20'  →  a drawn with b and c, steps 10 to 20 */
 export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
   const parts = path.split('/');
@@ -35,7 +35,7 @@ export function parseRoute(hash: string): Route {
   return { page: 'tokens', run, index: Number(parts[3]) };
 }
 
-/** The hash that leads to a place. */
+/** The URL hash of a page. */
 export function formatRoute(route: Exclude<Route, { page: 'unknown' }>): string {
   if (route.page === 'label') return '#/label';
   const base = route.run === undefined ? '#/' : `#/runs/${encodeURIComponent(route.run)}`;
@@ -43,7 +43,7 @@ export function formatRoute(route: Exclude<Route, { page: 'unknown' }>): string 
   return route.page === 'samples' ? `${base}/samples` : `${base}/samples/${route.index}`;
 }
 
-/** What is not as it should be counts as not there. */
+/** Malformed fields are ignored. */
 function parseView(query: string): OverviewView {
   const fields = new Map(query.split('&').map((field) => field.split('=', 2) as [string, string]));
   const ticked = (fields.get('with') ?? '').split(',').map(decode).filter(Boolean);
@@ -59,7 +59,7 @@ function formatView({ ticked, zoom }: OverviewView): string {
   return fields.length === 0 ? '' : `?${fields.join('&')}`;
 }
 
-/** As exact as a chart can show. */
+/** Rounds to the precision that a chart can show. */
 function shorten(step: number): number {
   return Number(step.toPrecision(6));
 }

@@ -8,32 +8,32 @@ const key = 'proximal-theme';
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 const systemScheme = signal(prefersDark.matches);
 
-/** What the user has chosen; kept where the browser allows it. */
+/** The user's choice; saved if the browser allows it. */
 export const theme = signal<Theme>(readTheme());
 
-/** Whether the page is dark now. */
+/** Whether the page is currently dark. */
 export const isDark = computed(() =>
   theme.value === 'system' ? systemScheme.value : theme.value === 'dark',
 );
 
-/** Puts the theme on the page, now and whenever it changes. */
-export function followTheme(): void {
+/** Applies the theme to the page, now and whenever it changes. */
+export function applyTheme(): void {
   prefersDark.addEventListener('change', ({ matches }) => {
     systemScheme.value = matches;
   });
   effect(() => {
     if (theme.value === 'system') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme.value;
-    keepTheme(theme.value);
+    saveTheme(theme.value);
   });
 }
 
-/** The next of system, light and dark. */
-export function nextTheme(now: Theme): Theme {
-  return themes[(themes.indexOf(now) + 1) % themes.length]!;
+/** The next theme in the order system, light, dark. */
+export function nextTheme(current: Theme): Theme {
+  return themes[(themes.indexOf(current) + 1) % themes.length]!;
 }
 
-/** A colour of theme.css as a canvas needs it: resolved for the present scheme. */
+/** A colour variable of theme.css, resolved for use in a canvas. */
 export function resolveColour(variable: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${variable})`;
@@ -43,7 +43,7 @@ export function resolveColour(variable: string): string {
   return color;
 }
 
-// A page from a file, or in private, may not be allowed to keep anything.
+// Storage may be forbidden for a page from a file or in private mode.
 function readTheme(): Theme {
   try {
     return themes.find((one) => one === localStorage.getItem(key)) ?? 'system';
@@ -52,10 +52,10 @@ function readTheme(): Theme {
   }
 }
 
-function keepTheme(chosen: Theme): void {
+function saveTheme(chosen: Theme): void {
   try {
     localStorage.setItem(key, chosen);
   } catch {
-    // It holds until the page is closed.
+    // The theme then lasts until the page is closed.
   }
 }

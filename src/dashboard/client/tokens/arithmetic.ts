@@ -1,95 +1,129 @@
+import { gaeAdvantages, returnsOf, rewardToGo, tdErrors } from '../../../advantage/gae.ts';
+import type { PPOConfig } from '../../../config/ppo-config.ts';
 import type { SampleRow, TokenColumns } from '../../api.ts';
-import type { ArithmeticConfig } from './arithmetic-config.ts';
+import { formatNumber } from '../format.ts';
 
+/** The settings of PPO that decide a token's numbers. */
+const settings = [
+  'advantageEstimator',
+  'klEstimator',
+  'klPlacement',
+  'rewardPlacement',
+  'scoreNormalization',
+  'scoreClip',
+  'missingEosPenalty',
+  'whitenRewards',
+  'clipEpsilon',
+  'clipEpsilonHigh',
+  'dualClip',
+  'ratioLevel',
+  'rolloutCorrection',
+  'rolloutPrecision',
+  'topK',
+  'topP',
+  'minP',
+] as const satisfies readonly (keyof PPOConfig)[];
+
+export type ArithmeticConfig = Pick<PPOConfig, (typeof settings)[number]>;
+
+/** Reads these settings from a run's config.json. A setting that is missing or of the wrong type has
+ *  its default; optional ones are numbers. */
+export function readArithmeticConfig(
+  config: Readonly<Record<string, unknown>>,
+  defaults: ArithmeticConfig,
+): ArithmeticConfig {
+  const entries = settings.map((name) => {
+    const type = defaults[name] === undefined ? 'number' : typeof defaults[name];
+    const isValid = typeof config[name] === type;
+    return [name, isValid ? config[name] : defaults[name]];
+  });
+  return Object.fromEntries(entries) as ArithmeticConfig;
+}
+
+/** A response with what its arithmetic needs. */
 export interface ArithmeticInput {
   readonly columns: TokenColumns;
   readonly config: ArithmeticConfig;
-  /** The sample's line, where it is known: the score is there. */
+  /** The response's row in samples.jsonl, which has the score; undefined if it was not found. */
   readonly row: Pick<SampleRow, 'score' | 'finished'> | undefined;
 }
 
-/** A response's numbers, computed again in float64 from the stored rewards and values. All stand on
- *  steps: one for each token, and one more where rewards stand `after-final`. */
+/** Numbers of a response, recomputed from the recorded rewards and values by the trainer's own
+ *  functions. There is one number per step: a step per token, and one more after the last token if
+ *  rewards are placed `after-final`. */
 export interface Recomputed {
-  /** r′_t: the rewards that the estimator saw. */
-  readonly rewards: readonly number[];
-  /** δ_t; none unless the estimator is GAE. */
-  readonly errors: readonly number[] | undefined;
-  /** A_t before whitening; none where they depend on other responses. */
-  readonly advantages: readonly number[] | undefined;
+  /** δ_t; only for GAE. */
+  readonly errors: Float32Array | undefined;
+  /** A_t before whitening; undefined if they depend on other responses. */
+  readonly advantages: Float32Array | undefined;
   /** G_t */
-  readonly returns: readonly number[];
+  readonly returns: Float32Array;
 }
 
-/**
- * Advantages and returns of one response, from its rewards and values.
- * gae: δ_t = r_t + γV_{t+1} − V_t;  A_t = δ_t + γλA_{t+1};  G_t = A_t + V_t
- * others: G_t = r_t + γG_{t+1}, and A_t = G_t for reinforce++;  all are 0 after the end
- * @example γ=1, λ=½, r=[0, 0, 1], V=[½, ½, ½]  →  δ=[0, 0, ½], A=[⅛, ¼, ½], G=[⅝, ¾, 1]
- */
-export function recompute(columns: TokenColumns, config: ArithmeticConfig): Recomputed {
-  const { values, gamma: γ, lambda: λ } = columns;
-  const rewards = config.whitenRewards ? readBackRewards(columns, config) : columns.rewards;
-  if (config.advantageEstimator !== 'gae') {
-    const returns = sumBack(rewards, γ);
-    const advantages = config.advantageEstimator === 'reinforce++' ? returns : undefined;
-    return { rewards, errors: undefined, advantages, returns };
+/** Recomputes the TD errors, advantages and returns of one response.
+ *  @example γ=1, λ=½, r=[0, 0, 1], V=[½, ½, ½]  →  δ=[0, 0, ½], A=[⅛, ¼, ½], G=[⅝, ¾, 1] */
+export function recompute(
+  { gamma, lambda, ...columns }: TokenColumns,
+  { advantageEstimator: name }: Pick<ArithmeticConfig, 'advantageEstimator'>,
+): Recomputed {
+  const rewards = Float32Array.from(columns.rewards);
+  const offsets = Int32Array.of(0, rewards.length);
+  if (name !== 'gae') {
+    const returns = rewardToGo(rewards, { offsets, gamma });
+    const advantages = name === 'reinforce++' ? returns : undefined;
+    return { errors: undefined, advantages, returns };
   }
-  const errors = rewards.map((r, t) => r + γ * (values[t + 1] ?? 0) - values[t]!);
-  const advantages = sumBack(errors, γ * λ);
-  return { rewards, errors, advantages, returns: advantages.map((a, t) => a + values[t]!) };
+  const values = Float32Array.from(columns.values);
+  const errors = tdErrors(rewards, values, { offsets, gamma });
+  const advantages = gaeAdvantages(errors, { offsets, gamma, lam: lambda });
+  return { errors, advantages, returns: returnsOf(advantages, values) };
 }
 
-/** Rewards as they were scaled over the step, which only the returns still tell.
- *  gae: A_t = G_t − V_t, r′_t = A_t − γλA_{t+1} − γV_{t+1} + V_t;  others: r′_t = G_t − γG_{t+1}
- *  @example γ=1, λ=½, V=[½, ½, ½], G=[⅝, ¾, 1]  →  r′=[0, 0, 1] */
-export function readBackRewards(columns: TokenColumns, config: ArithmeticConfig): number[] {
-  const { values, returns, gamma: γ, lambda: λ } = columns;
-  if (config.advantageEstimator !== 'gae') {
-    return returns.map((g, t) => g - γ * (returns[t + 1] ?? 0));
-  }
-  const A = returns.map((g, t) => g - values[t]!);
-  return A.map((a, t) => a - γ * λ * (A[t + 1] ?? 0) - γ * (values[t + 1] ?? 0) + values[t]!);
+/** One equation: a symbol, its formula, the formula with numbers, and the result. `_t` and `_{t+1}`
+ *  are subscripts. */
+export interface ArithmeticLine {
+  readonly name: string;
+  readonly formula: string;
+  readonly numbers: string;
+  readonly result: number;
+  /** The number that the run recorded; undefined if it recorded none. */
+  readonly recorded: number | undefined;
+  /** Whether result and recorded number differ by more than rounding. */
+  readonly differs: boolean;
+  readonly remark: string | undefined;
 }
 
-/** Takes off a step's mean and deviation: A′ = (A − μ)/√(σ² + 1e-8).
- *  @example A=3, μ=1, σ=2  →  1 */
-export function whitened(
-  A: number,
-  { mean: μ, std: σ }: { readonly mean: number; readonly std: number },
-): number {
-  return (A - μ) / Math.sqrt(σ ** 2 + 1e-8);
+/** Largest difference that counts as rounding; relative for numbers above 1. */
+const TOLERANCE = 1e-3;
+
+/** Builds a line and compares its result with the recorded number.
+ *  @example result 0.5, recorded 0.5005  →  agrees;  recorded 0.502  →  differs */
+export function arithmeticLine({
+  result = Number.NaN,
+  recorded,
+  remark,
+  ...texts
+}: Pick<ArithmeticLine, 'name' | 'formula' | 'numbers'> & {
+  readonly result: number | undefined;
+  readonly recorded?: number | undefined;
+  readonly remark?: string | undefined;
+}): ArithmeticLine {
+  const size = Math.max(1, Math.abs(recorded ?? 0));
+  const differs = recorded !== undefined && Math.abs(result - recorded) > TOLERANCE * size;
+  return { ...texts, result, recorded, differs, remark };
 }
 
-/** KL_t from the logprobs of both policies, by the config's estimator.
- *  d = log π − log π_ref;  k1: d;  k2: ½d²;  k3: e^(−d) − 1 + d
- *  @example d = ln 2  →  0.6931, 0.2402, 0.1931 */
-export function klOf(d: number, estimator: string): number {
-  if (estimator === 'k2') return 0.5 * d ** 2;
-  return estimator === 'k3' ? Math.exp(-d) - 1 + d : d;
-}
-
-/** The score as it stands in the rewards: cut(R − penalty of a missing stop, ±c). Undefined where it
- *  was normalised over other responses, or is not known.
- *  @example R=2, cut off, penalty ½, c=1  →  1 */
-export function placedScore({ row, config }: ArithmeticInput): number | undefined {
-  if (row === undefined || row.score === null || config.scoreNormalization !== 'none') {
-    return undefined;
-  }
-  const limit = config.scoreClip ?? Infinity;
-  const score = row.score - (row.finished ? 0 : config.missingEosPenalty);
-  return Math.min(Math.max(score, -limit), limit);
-}
-
-/** Whether a step carries the score: every token, or the last step. */
-export function carriesScore(step: number, { columns, config }: ArithmeticInput): boolean {
-  const { rewards, ids } = columns;
-  return config.rewardPlacement === 'every' ? step < ids.length : step === rewards.length - 1;
-}
-
-/** S_t = x_t + c·S_{t+1}, and 0 after the end. */
-function sumBack(x: readonly number[], c: number): number[] {
-  const sums: number[] = new Array(x.length).fill(0);
-  for (let t = x.length - 1; t >= 0; t--) sums[t] = x[t]! + c * (sums[t + 1] ?? 0);
-  return sums;
+/** Formats a formula with numbers; a negative number after an operator is put in brackets.
+ *  @example withNumbers`${1} − ${-2}`  →  '1 − (−2)' */
+export function withNumbers(
+  parts: TemplateStringsArray,
+  ...values: readonly (number | string | null | undefined)[]
+): string {
+  return parts.reduce((text, part, i) => {
+    const value = values[i - 1];
+    if (typeof value === 'string') return text + value + part;
+    const needsBrackets = /[−+·] ?$/.test(text) && typeof value === 'number' && value < 0;
+    const number = formatNumber(value);
+    return text + (needsBrackets ? `(${number})` : number) + part;
+  });
 }

@@ -1,45 +1,121 @@
-import { formatNumber } from '../samples/format-number.ts';
-import { type ArithmeticInput, carriesScore, placedScore } from './arithmetic.ts';
-import { type ArithmeticLine, lineOf, written } from './arithmetic-line.ts';
+import { placeRewards } from '../../../reward-kl/place-rewards.ts';
+import { penaliseMissingEos, ScoreNormalizer } from '../../../reward-kl/score-normalizer.ts';
+import { whitenWith } from '../../../reward-kl/whiten.ts';
+import { formatNumber } from '../format.ts';
+import {
+  type ArithmeticInput,
+  type ArithmeticLine,
+  arithmeticLine,
+  withNumbers,
+} from './arithmetic.ts';
 
-/** r_t of a step: r_t = −β·KL_t, and the score where it stands; with r′_t where rewards were scaled. */
-export function explainReward(
-  input: ArithmeticInput,
-  { step, rewards }: { readonly step: number; readonly rewards: readonly number[] },
-): ArithmeticLine[] {
+/** The reward of a step: r_t = −β·KL_t plus the score if the step has it, and the whitened r′_t if
+ *  rewards are whitened. */
+export function explainReward(input: ArithmeticInput, step: number): ArithmeticLine[] {
   const { columns, config } = input;
-  const stored = columns.rewards[step];
+  const recorded = recordedReward(input, step);
+  const penalty = rewardAt(input, { step, score: 0 });
+  const hasScore = rewardAt(input, { step, score: 1 }) !== penalty;
+  const shapedScore = shapeScore(input);
+  const score = hasScore ? (shapedScore ?? (recorded ?? Number.NaN) - penalty) : 0;
   const kl = config.klPlacement === 'reward' ? columns.kl[step] : undefined;
-  const penalty = kl === undefined ? 0 : -columns.klCoef * kl;
-  const carries = carriesScore(step, input);
-  const known = placedScore(input);
-  const score = carries ? (known ?? (stored ?? Number.NaN) - penalty) : 0;
-  const result = penalty + score;
-  const r = lineOf({
+  const line = arithmeticLine({
     name: 'r_t',
-    formula: formulaOf(kl !== undefined, carries),
-    numbers: numbersOf({ kl, klCoef: columns.klCoef, score: carries ? score : undefined }),
-    result,
-    stored,
-    remark: remarkOf({ ...input, score, known, carries }),
+    formula: rewardFormula({ hasPenalty: kl !== undefined, hasScore }),
+    numbers: rewardNumbers({ kl, klCoef: columns.klCoef, score: hasScore ? score : undefined }),
+    result: rewardAt(input, { step, score }),
+    recorded,
+    remark: hasScore ? describeScore(input, { score, shapedScore }) : undefined,
   });
-  const explained = r.differs ? { ...r, remark: describeRest((stored ?? 0) - result) } : r;
-  if (!config.whitenRewards) return [explained];
-  const scaled = lineOf({
-    name: 'r′_t',
-    formula: 'scaled over the step',
-    numbers: 'read back from G',
-    result: rewards[step],
-  });
-  return [explained, scaled];
+  const r = line.differs
+    ? { ...line, remark: describeRemainder((recorded ?? 0) - line.result) }
+    : line;
+  return config.whitenRewards ? whitenedLines(input, { step, r }) : [r];
 }
 
-function formulaOf(hasPenalty: boolean, carries: boolean): string {
-  if (!hasPenalty) return carries ? 'score' : '0';
-  return carries ? '−β·KL_t + score' : '−β·KL_t';
+/** r_t of a step if the response had this score, by the trainer's own placement. */
+function rewardAt(
+  { columns, config }: ArithmeticInput,
+  { step, score }: { readonly step: number; readonly score: number },
+): number {
+  const length = columns.ids.length;
+  const { rewards } = placeRewards(
+    {
+      scores: Float32Array.of(score),
+      kl: Float32Array.from(columns.kl),
+      offsets: Int32Array.of(0, length),
+    },
+    {
+      klPlacement: config.klPlacement,
+      rewardPlacement: config.rewardPlacement,
+      klCoef: columns.klCoef,
+      // Only a response that is shorter than this has a step after its last token.
+      maxNewTokens: columns.rewards.length > length ? length + 1 : length,
+    },
+  );
+  return rewards[step] ?? Number.NaN;
 }
 
-function numbersOf({
+/** The score as it is in the rewards: penalised and clipped. Undefined if it was normalised with the
+ *  scores of other responses, or is unknown.
+ *  @example R=2, truncated, penalty ½, clip 1  →  1 */
+export function shapeScore({ row, config }: ArithmeticInput): number | undefined {
+  if (row === undefined || row.score === null || config.scoreNormalization !== 'none') {
+    return undefined;
+  }
+  const { missingEosPenalty } = config;
+  const penalised = penaliseMissingEos(row.score, { finished: row.finished, missingEosPenalty });
+  return new ScoreNormalizer(config).normalize([penalised]).scores[0];
+}
+
+/** r_t before whitening; undefined if the run recorded only whitened rewards. */
+function recordedReward(
+  { columns: { rewards, rewardWhitening }, config }: ArithmeticInput,
+  step: number,
+): number | undefined {
+  const reward = rewards[step];
+  if (!config.whitenRewards || reward === undefined) return reward;
+  if (!rewardWhitening) return undefined;
+  const { mean, std } = rewardWhitening;
+  return (reward - mean) * std + mean;
+}
+
+function whitenedLines(
+  { columns: { rewards, rewardWhitening } }: ArithmeticInput,
+  { step, r }: { readonly step: number; readonly r: ArithmeticLine },
+): ArithmeticLine[] {
+  const recorded = rewards[step];
+  if (!rewardWhitening) {
+    const numbers = 'as recorded';
+    const formula = 'r_t, whitened over the step';
+    return [r, arithmeticLine({ name: 'r′_t', formula, numbers, result: recorded })];
+  }
+  const { mean, std } = rewardWhitening;
+  const whitened = whitenWith(Float32Array.of(r.result), { mean, std, shiftMean: false });
+  return [
+    { ...r, recorded: undefined },
+    arithmeticLine({
+      name: 'r′_t',
+      formula: '(r_t − μ)/σ + μ',
+      numbers: withNumbers`(${r.result} − ${mean})/${std} + ${mean}`,
+      result: whitened[0],
+      recorded,
+    }),
+  ];
+}
+
+function rewardFormula({
+  hasPenalty,
+  hasScore,
+}: {
+  readonly hasPenalty: boolean;
+  readonly hasScore: boolean;
+}): string {
+  if (!hasPenalty) return hasScore ? 'score' : '0';
+  return hasScore ? '−β·KL_t + score' : '−β·KL_t';
+}
+
+function rewardNumbers({
   kl,
   klCoef,
   score,
@@ -49,31 +125,26 @@ function numbersOf({
   readonly score: number | undefined;
 }): string {
   if (kl === undefined) return formatNumber(score ?? 0);
-  return score === undefined ? written`−${klCoef}·${kl}` : written`−${klCoef}·${kl} + ${score}`;
+  return score === undefined
+    ? withNumbers`−${klCoef}·${kl}`
+    : withNumbers`−${klCoef}·${kl} + ${score}`;
 }
 
-function remarkOf({
-  row,
-  config,
-  score,
-  known,
-  carries,
-}: ArithmeticInput & {
-  readonly score: number;
-  readonly known: number | undefined;
-  readonly carries: boolean;
-}): string | undefined {
-  if (!carries) return undefined;
-  const given = row?.score ?? null;
-  if (given === null) return 'the score is read back from the stored r_t';
-  if (known === undefined) {
-    return `the score of ${formatNumber(given)} became ${formatNumber(score)} by scoreNormalization ${config.scoreNormalization}, read back from the stored r_t`;
+/** How the score changed on its way into the reward; undefined if it did not. */
+function describeScore(
+  { row, config }: ArithmeticInput,
+  { score, shapedScore }: { readonly score: number; readonly shapedScore: number | undefined },
+): string | undefined {
+  const original = row?.score ?? null;
+  if (original === null) return 'the score is derived from the recorded r_t';
+  if (shapedScore === undefined) {
+    return `scoreNormalization ${config.scoreNormalization} changed the score from ${formatNumber(original)} to ${formatNumber(score)}, derived from the recorded r_t`;
   }
-  return known === given
+  return shapedScore === Math.fround(original)
     ? undefined
-    : `the score of ${formatNumber(given)} became ${formatNumber(known)} by missingEosPenalty and scoreClip`;
+    : `missingEosPenalty and scoreClip changed the score from ${formatNumber(original)} to ${formatNumber(shapedScore)}`;
 }
 
-function describeRest(rest: number): string {
-  return `the rest of ${formatNumber(rest)} is in neither: a source that scores single tokens would explain it`;
+function describeRemainder(remainder: number): string {
+  return `the remaining ${formatNumber(remainder)} comes from neither the KL penalty nor the score; a reward source that scores single tokens would explain it`;
 }

@@ -1,172 +1,265 @@
-import { formatNumber } from '../samples/format-number.ts';
-import { type ArithmeticInput, klOf, type Recomputed, recompute, whitened } from './arithmetic.ts';
-import { type ArithmeticLine, lineOf, written } from './arithmetic-line.ts';
-import { explainLoss } from './explain-loss.ts';
+import { whitenWith } from '../../../reward-kl/whiten.ts';
+import { klDivergence } from '../../../token-attribution/kl-divergence.ts';
+import { clippedLoss, policyRatio, rolloutWeights } from '../../../training/policy-loss.ts';
+import { formatNumber } from '../format.ts';
+import {
+  type ArithmeticConfig,
+  type ArithmeticInput,
+  type ArithmeticLine,
+  arithmeticLine,
+  type Recomputed,
+  recompute,
+  withNumbers,
+} from './arithmetic.ts';
 import { explainReward } from './explain-reward.ts';
 
-/** Everything that makes a token's numbers, in order. */
+/** How a token's numbers are computed, in order. */
 export interface TokenArithmetic {
   readonly lines: readonly ArithmeticLine[];
-  /** The step after the last token, where the token is the last and there is such a step. */
-  readonly after: readonly ArithmeticLine[];
-  /** What the lines cannot say. */
+  /** The step after the last token; empty for other tokens and if there is no such step. */
+  readonly afterLast: readonly ArithmeticLine[];
+  /** What the lines cannot show. */
   readonly notes: readonly string[];
 }
 
-/** The arithmetic of token t with its real numbers. Symbols are those of the formulas:
- *  KL_t, r_t, δ_t, A_t, its whitening A′_t, G_t, ρ_t and the loss ℓ_t. */
+/** The arithmetic of token t with its numbers: KL_t, r_t, δ_t, A_t, the whitened A′_t, G_t and the
+ *  loss ℓ_t. */
 export function explainToken(input: ArithmeticInput, t: number): TokenArithmetic {
   const { columns, config } = input;
-  const again = recompute(columns, config);
+  const recomputed = recompute(columns, config);
   const last = columns.ids.length - 1;
   const steps = columns.rewards.length;
-  const lines = [
-    explainKl(input, t),
-    ...explainReward(input, { step: t, rewards: again.rewards }),
-    ...explainAdvantage(input, { t, again }),
-    ...explainLoss(input, t),
+  const explainStep = (step: number) => [
+    ...explainReward(input, step),
+    ...explainAdvantage(input, { t: step, recomputed }),
   ];
-  const hasAfter = t === last && steps > columns.ids.length;
-  const after = hasAfter
-    ? [
-        ...explainReward(input, { step: steps - 1, rewards: again.rewards }),
-        ...explainAdvantage(input, { t: steps - 1, again }),
-      ]
-    : [];
-  return { lines, after, notes: notesOf(input) };
+  return {
+    lines: [explainKl(input, t), ...explainStep(t), ...explainLoss(input, t)],
+    afterLast: t === last && steps > columns.ids.length ? explainStep(steps - 1) : [],
+    notes: collectNotes(input),
+  };
 }
 
+const klFormulas: Readonly<Record<ArithmeticConfig['klEstimator'], string>> = {
+  k1: 'log π − log π_ref',
+  k2: '½·(log π − log π_ref)²',
+  k3: 'e^−d − 1 + d, d = log π − log π_ref',
+};
+
 function explainKl({ columns, config }: ArithmeticInput, t: number): ArithmeticLine {
-  const [log, ref] = [columns.logprobs[t], columns.refLogprobs[t]];
-  const d = (log ?? Number.NaN) - (ref ?? Number.NaN);
-  const forms: Readonly<Record<string, string>> = {
-    k2: '½·(log π − log π_ref)²',
-    k3: 'e^−d − 1 + d, d = log π − log π_ref',
-  };
-  return lineOf({
+  const { klEstimator } = config;
+  const [logprob, refLogprob] = [columns.logprobs[t], columns.refLogprobs[t]];
+  const d = (logprob ?? Number.NaN) - (refLogprob ?? Number.NaN);
+  const suffix = klEstimator === 'k1' ? '' : ` = d = ${formatNumber(d)}`;
+  return arithmeticLine({
     name: 'KL_t',
-    formula: forms[config.klEstimator] ?? 'log π − log π_ref',
-    numbers: written`${log} − ${ref}${config.klEstimator === 'k1' ? '' : ` = d = ${formatNumber(d)}`}`,
-    result: klOf(d, config.klEstimator),
-    stored: columns.kl[t],
+    formula: klFormulas[klEstimator],
+    numbers: withNumbers`${logprob} − ${refLogprob}${suffix}`,
+    result: klDivergence(klEstimator, d),
+    recorded: columns.kl[t],
   });
+}
+
+interface RecomputedStep {
+  readonly t: number;
+  readonly recomputed: Recomputed;
 }
 
 function explainAdvantage(
   { columns, config }: ArithmeticInput,
-  { t, again }: { readonly t: number; readonly again: Recomputed },
+  { t, recomputed }: RecomputedStep,
 ): ArithmeticLine[] {
+  const reward = config.whitenRewards ? 'r′' : 'r';
   const lines =
-    again.errors === undefined
-      ? explainReturn(columns, { t, again })
-      : explainGae(columns, { t, again, primed: config.whitenRewards });
-  const A = again.advantages?.[t];
+    recomputed.errors === undefined
+      ? explainReturn(columns, { t, recomputed, reward })
+      : explainGae(columns, { t, recomputed, reward });
+  const A = recomputed.advantages?.[t];
   const isToken = t < columns.ids.length;
   if (columns.whitening === null || A === undefined || !isToken) return lines;
   const { mean, std } = columns.whitening;
-  const white = lineOf({
+  const whitened = arithmeticLine({
     name: 'A′_t',
-    formula: '(A_t − μ)/√(σ² + 1e-8)',
-    numbers: written`(${A} − ${mean})/√(${std}² + 1e-8)`,
-    result: whitened(A, columns.whitening),
-    stored: columns.advantages[t],
+    formula: '(A_t − μ)/σ',
+    numbers: withNumbers`(${A} − ${mean})/${std}`,
+    result: whitenWith(Float32Array.of(A), { mean, std, shiftMean: true })[0],
+    recorded: columns.advantages[t],
   });
-  return [...lines, white];
+  return [...lines, whitened];
 }
 
 /** δ_t, A_t and G_t of GAE. */
 function explainGae(
-  { values, gamma, lambda, whitening, advantages, returns, ids }: ArithmeticInput['columns'],
   {
-    t,
-    again,
-    primed,
-  }: { readonly t: number; readonly again: Recomputed; readonly primed: boolean },
+    rewards,
+    values,
+    gamma,
+    lambda,
+    whitening,
+    advantages,
+    returns,
+    ids,
+  }: ArithmeticInput['columns'],
+  { t, recomputed, reward }: RecomputedStep & { readonly reward: string },
 ): ArithmeticLine[] {
-  const [V, next] = [values[t], values[t + 1] ?? 0];
-  const [δ, A, later] = [again.errors?.[t], again.advantages?.[t], again.advantages?.[t + 1] ?? 0];
-  const isPlain = whitening === null && t < ids.length;
+  const [V, nextV] = [values[t], values[t + 1] ?? 0];
+  const [δ, A] = [recomputed.errors?.[t], recomputed.advantages?.[t]];
+  const nextA = recomputed.advantages?.[t + 1] ?? 0;
+  const isRecorded = whitening === null && t < ids.length;
   return [
-    lineOf({
+    arithmeticLine({
       name: 'δ_t',
-      formula: `${primed ? 'r′_t' : 'r_t'} + γ·V_{t+1} − V_t`,
-      numbers: written`${again.rewards[t]} + ${gamma}·${next} − ${V}`,
+      formula: `${reward}_t + γ·V_{t+1} − V_t`,
+      numbers: withNumbers`${rewards[t]} + ${gamma}·${nextV} − ${V}`,
       result: δ,
     }),
-    lineOf({
+    arithmeticLine({
       name: 'A_t',
       formula: 'δ_t + γ·λ·A_{t+1}',
-      numbers: written`${δ} + ${gamma}·${lambda}·${later}`,
+      numbers: withNumbers`${δ} + ${gamma}·${lambda}·${nextA}`,
       result: A,
-      stored: isPlain ? advantages[t] : undefined,
+      recorded: isRecorded ? advantages[t] : undefined,
     }),
-    lineOf({
+    arithmeticLine({
       name: 'G_t',
       formula: 'A_t + V_t',
-      numbers: written`${A} + ${V}`,
-      result: again.returns[t],
-      stored: returns[t],
+      numbers: withNumbers`${A} + ${V}`,
+      result: recomputed.returns[t],
+      recorded: returns[t],
     }),
   ];
 }
 
-/** G_t of the estimators without a value model, and what of A_t follows from one response. */
+/** G_t of the estimators without a value model, then A_t or, if A_t depends on other responses, R. */
 function explainReturn(
   { gamma, rewards, returns, whitening, advantages }: ArithmeticInput['columns'],
-  { t, again }: { readonly t: number; readonly again: Recomputed },
+  { t, recomputed, reward }: RecomputedStep & { readonly reward: string },
 ): ArithmeticLine[] {
-  const G = lineOf({
+  const G = recomputed.returns;
+  const returnLine = arithmeticLine({
     name: 'G_t',
-    formula: 'r_t + γ·G_{t+1}',
-    numbers: written`${again.rewards[t]} + ${gamma}·${again.returns[t + 1] ?? 0}`,
-    result: again.returns[t],
-    stored: returns[t],
+    formula: `${reward}_t + γ·G_{t+1}`,
+    numbers: withNumbers`${rewards[t]} + ${gamma}·${G[t + 1] ?? 0}`,
+    result: G[t],
+    recorded: returns[t],
   });
-  if (again.advantages === undefined) {
-    const total = again.rewards.reduce((sum, r) => sum + r, 0);
+  if (recomputed.advantages === undefined) {
+    const total = rewards.reduce((sum, r) => sum + r, 0);
     const numbers = `sum of ${rewards.length} rewards`;
-    const R = lineOf({ name: 'R', formula: 'Σ_t r_t', numbers, result: total });
-    return [G, R];
+    const formula = `Σ_t ${reward}_t`;
+    return [returnLine, arithmeticLine({ name: 'R', formula, numbers, result: total })];
   }
-  const A = lineOf({
+  const advantageLine = arithmeticLine({
     name: 'A_t',
     formula: 'G_t',
-    numbers: formatNumber(again.returns[t]),
-    result: again.advantages[t],
-    stored: whitening === null ? advantages[t] : undefined,
+    numbers: formatNumber(G[t]),
+    result: recomputed.advantages[t],
+    recorded: whitening === null ? advantages[t] : undefined,
   });
-  return [G, A];
+  return [returnLine, advantageLine];
 }
 
-function notesOf({ columns, config }: ArithmeticInput): string[] {
-  const { advantageEstimator: estimator } = config;
+/** The clipped loss ℓ_t if the update saw the token, and its weight w_t if it has one. */
+function explainLoss(input: ArithmeticInput, t: number): ArithmeticLine[] {
+  const { columns, config } = input;
+  const { clipEpsilon: low, clipEpsilonHigh: high = low, dualClip: dual } = config;
+  const A = columns.advantages[t];
+  const ratio = config.ratioLevel === 'sequence' ? meanRatio(columns.ratios) : columns.ratios[t];
+  if (A === undefined || ratio === null || ratio === undefined) return [];
+  const { loss, clipped } = clippedLoss(ratio, A, { low, high, dual });
+  const bound = dual !== undefined && A < 0 ? `, at most −${dual}·A` : '';
+  const range = `${formatNumber(1 - low)}, ${formatNumber(1 + high)}`;
+  const weight = explainWeight(input, t);
+  const weightNumber = weight === undefined ? '' : `${formatNumber(weight.result)}·`;
+  const lossLine = arithmeticLine({
+    name: 'ℓ_t',
+    formula: `−${weight === undefined ? '' : 'w_t·'}min(ρ·A, clip(ρ, 1 − ε, 1 + ε)·A)${bound}`,
+    numbers: withNumbers`−${weightNumber}min(${ratio}·${A}, clip(${ratio}, ${range})·${A})`,
+    result: (weight?.result ?? 1) * loss,
+    remark: clipped ? 'ρ is clipped, so the gradient is 0' : undefined,
+  });
+  return weight === undefined ? [lossLine] : [weight, lossLine];
+}
+
+/** The importance weight of a token that was not sampled from π_old; undefined if it has none, or
+ *  the run did not record what is needed.
+ *  @example log π − log π_sampling = ln 4, cap 2  →  min(4, 2) = 2 */
+function explainWeight(
+  { columns, config: { rolloutCorrection: cap } }: ArithmeticInput,
+  t: number,
+): ArithmeticLine | undefined {
+  const [logprob, samplingLogprob] = [columns.logprobs[t], columns.samplingLogprobs?.[t]];
+  if (logprob === undefined || samplingLogprob === undefined) return undefined;
+  const token = {
+    logprobs: Float32Array.of(logprob),
+    samplingLogprobs: Float32Array.of(samplingLogprob),
+  };
+  const weight = rolloutWeights(token, cap)?.[0];
+  if (weight === undefined) return undefined;
+  return arithmeticLine({
+    name: 'w_t',
+    formula: 'min(π/π_{sampling}, cap)',
+    numbers: withNumbers`min(e^(${logprob} − ${samplingLogprob}), ${cap})`,
+    result: weight,
+    remark: weight >= Math.fround(cap) ? `capped at ${formatNumber(cap)}` : undefined,
+  });
+}
+
+/** ρ of a whole response: the geometric mean of its tokens' ratios; null if one is missing. */
+function meanRatio(ratios: readonly (number | null)[]): number | null {
+  let sum = 0;
+  for (const ratio of ratios) {
+    if (ratio === null) return null;
+    sum += Math.log(ratio);
+  }
+  return policyRatio(sum / ratios.length).ratio;
+}
+
+const groupNotes: Readonly<Partial<Record<ArithmeticConfig['advantageEstimator'], string>>> = {
+  rloo: ': A is R minus the mean R of the other responses to this prompt, the same for every token',
+  grpo: ': A is (R − μ)/(σ + 1e-4) over the responses to this prompt, the same for every token',
+};
+
+function collectNotes({ columns, config }: ArithmeticInput): string[] {
+  const { advantageEstimator: estimator, rolloutCorrection: cap } = config;
   const notes: string[] = [];
   if (estimator !== 'gae') {
-    const group = {
-      rloo: ': A is R minus the mean R of the other responses to this prompt, the same for every token',
-      grpo: ': A is (R − μ)/(σ + 1e-4) over the responses to this prompt, the same for every token',
-    }[estimator];
     notes.push(
-      `This run's advantages are by ${estimator}, so GAE's formulas of δ_t and A_t do not apply, and there is no value model${group ?? ''}.`,
+      `Advantages come from ${estimator}, so GAE's δ_t and A_t do not apply and there is no value model${groupNotes[estimator] ?? ''}.`,
     );
   }
   if (config.whitenRewards) {
     notes.push(
-      'Rewards were scaled over the whole step (whitenRewards): r′_t is read back from the returns, so that G_t agrees by construction.',
+      columns.rewardWhitening
+        ? 'Rewards are whitened over the whole step (whitenRewards): μ and σ are the mean and standard deviation of all its r_t.'
+        : 'Rewards are whitened over the whole step (whitenRewards). This run did not record their mean and standard deviation, so r′_t is not recomputed.',
     );
   }
-  if (config.klPlacement === 'loss') notes.push('The KL penalty stands in the loss, not in r_t.');
+  if (config.klPlacement === 'loss') notes.push('The KL penalty is part of the loss, not of r_t.');
   if (config.ratioLevel === 'sequence') {
-    notes.push('ρ is of the whole response: the geometric mean of the ratios of its tokens.');
+    notes.push("ρ is the ratio of the whole response: the geometric mean of its tokens' ratios.");
   }
-  const isWeighted = config.drawnBy !== undefined && config.weightCap > 0;
-  if (isWeighted && columns.samplingLogprobs === undefined) {
+  const sampling = describeSampling(config);
+  if (sampling !== undefined && cap > 0 && columns.samplingLogprobs === undefined) {
     notes.push(
-      `Tokens are drawn by ${config.drawnBy}, so the run's loss is w_t·ℓ_t with w_t = min(π/π_{drawn}, ${formatNumber(config.weightCap)}); π_{drawn} was not written down, so ℓ_t stands here without w_t.`,
+      `Tokens are sampled with ${sampling}, so the run's loss is w_t·ℓ_t with w_t = min(π/π_{sampling}, ${formatNumber(cap)}). The run did not record π_{sampling}, so ℓ_t is shown without w_t.`,
     );
   }
   if (columns.ratios.every((ratio) => ratio === null)) {
-    notes.push('No ratio is known: the update has not seen this response.');
+    notes.push('There are no ratios: the update did not reach this response.');
   }
   return notes;
+}
+
+/** Settings that make the sampling distribution differ from π_old; undefined if there are none.
+ *  @example rolloutPrecision int8, topP 0.9  →  'rolloutPrecision int8 and topP 0.9' */
+function describeSampling(config: ArithmeticConfig): string | undefined {
+  const { rolloutPrecision, topK, topP, minP } = config;
+  const reasons = [
+    ...(rolloutPrecision === 'int8' ? ['rolloutPrecision int8'] : []),
+    ...(topK === undefined ? [] : [`topK ${topK}`]),
+    ...(topP === 1 ? [] : [`topP ${topP}`]),
+    ...(minP === 0 ? [] : [`minP ${minP}`]),
+  ];
+  return reasons.length === 0 ? undefined : reasons.join(' and ');
 }

@@ -1,7 +1,7 @@
 import type { TokenColumns } from '../../api.ts';
 
 /** Columns of the worked example of GAE: γ=1, λ=½, r=[0, 0, 1], V=[½, ½, ½]  →  A=[⅛, ¼, ½],
- *  G=[⅝, ¾, 1]. KL_t is ½ everywhere, and β = 0. */
+ *  G=[⅝, ¾, 1]. Every KL_t is ½, and β = 0. */
 export function makeColumns(changes: Partial<TokenColumns> = {}): TokenColumns {
   return {
     step: 7,

@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks';
-import { formatNumber } from '../samples/format-number.ts';
-import type { ArithmeticInput } from './arithmetic.ts';
-import type { ArithmeticLine } from './arithmetic-line.ts';
+import { formatNumber } from '../format.ts';
+import type { ArithmeticInput, ArithmeticLine } from './arithmetic.ts';
 import { explainToken } from './explain-token.ts';
+import './token-arithmetic.css';
 
-/** How a token's numbers come about, written out. */
+/** How a token's numbers are computed, written out. */
 export function TokenArithmetic({
   input,
   t,
@@ -12,23 +12,23 @@ export function TokenArithmetic({
   readonly input: ArithmeticInput;
   readonly t: number;
 }) {
-  const { lines, after, notes } = useMemo(() => explainToken(input, t), [input, t]);
+  const { lines, afterLast, notes } = useMemo(() => explainToken(input, t), [input, t]);
   const { gamma, lambda, klCoef } = input.columns;
-  const { clip } = input.config;
+  const { clipEpsilon: low, clipEpsilonHigh: high = low } = input.config;
   return (
     <>
       <p class="tokens-muted">
-        t = {t}, γ = {formatNumber(gamma)}, λ = {formatNumber(lambda)}, β = {formatNumber(klCoef)}
-        {clip !== undefined && `, ε = ${formatNumber(clip.low)}`}
-        {clip !== undefined && clip.high !== clip.low && ` below and ${clip.high} above 1`}. Each
-        number is computed again from the stored ones and compared with what the run wrote down.
+        t = {t}, γ = {formatNumber(gamma)}, λ = {formatNumber(lambda)}, β = {formatNumber(klCoef)},
+        ε = {formatNumber(low)}
+        {high !== low && ` below and ${formatNumber(high)} above 1`}. Each number is recomputed from
+        the recorded ones and compared with what the run recorded.
       </p>
       <Lines lines={lines} />
-      {after.length > 0 && (
+      {afterLast.length > 0 && (
         <>
           <h3>Step after the last token</h3>
-          <p class="tokens-muted">The score stands on a step of its own, t = {t + 1}.</p>
-          <Lines lines={after} />
+          <p class="tokens-muted">The score has a step of its own, t = {t + 1}.</p>
+          <Lines lines={afterLast} />
         </>
       )}
       {notes.map((note) => (
@@ -63,17 +63,17 @@ function Lines({ lines }: { readonly lines: readonly ArithmeticLine[] }) {
   );
 }
 
-function Comparison({ line: { stored, result, differs } }: { readonly line: ArithmeticLine }) {
-  if (stored === undefined) return null;
-  if (!differs) return <span class="tokens-agrees">✓ as stored</span>;
+function Comparison({ line: { recorded, result, differs } }: { readonly line: ArithmeticLine }) {
+  if (recorded === undefined) return null;
+  if (!differs) return <span class="tokens-agrees">✓ matches the run</span>;
   return (
     <span class="tokens-differs">
-      ⚠ stored is {formatNumber(stored)}, off by {formatNumber(stored - result)}
+      ⚠ the run recorded {formatNumber(recorded)}, a difference of {formatNumber(recorded - result)}
     </span>
   );
 }
 
-/** A text whose `_t` and `_{t+1}` are subscripts. */
+/** Text with `_t`, `_ref` and `_{t+1}` as subscripts. */
 function Symbols({ text }: { readonly text: string }) {
   const parts = text.split(/_(\{[^}]*\}|ref|t)/);
   return (

@@ -1,42 +1,46 @@
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { TokenColumns } from '../../api.ts';
-import { formatNumber } from '../samples/format-number.ts';
-import { colorScale, percentOf } from './color-scale.ts';
-import { TokenContent } from './token-content.tsx';
-import { TokenLegend } from './token-legend.tsx';
-import { readMetric, type TokenMetricName, tokenMetrics } from './token-metrics.ts';
-import { lookOf, tokenLabel } from './token-text.ts';
+import { formatNumber } from '../format.ts';
+import {
+  colorScale,
+  readMetric,
+  TokenLegend,
+  type TokenMetricName,
+  tintPercent,
+  tokenMetrics,
+} from './token-colors.tsx';
+import { TokenContent, tokenLabel, tokenLook } from './token-text.tsx';
 
 interface TokenListProps {
   readonly columns: TokenColumns;
   readonly stopId: number | undefined;
   readonly metric: TokenMetricName;
-  /** The token that is looked at, and the one that stays so when the pointer leaves. */
+  /** The token whose numbers are shown: the one under the pointer, else the selected one. */
   readonly shown: number;
-  readonly chosen: number;
-  readonly onChoose: (t: number) => void;
-  /** Whether a key led to another token. */
+  readonly selected: number;
+  readonly onSelect: (t: number) => void;
+  /** Returns whether the key moved the selection. */
   readonly onKey: (key: string) => boolean;
   readonly onHover: (t: number | undefined) => void;
 }
 
-/** The response as coloured tokens; one of them is chosen. */
+/** The response as coloured tokens, one of which is selected. */
 export function TokenList(props: TokenListProps) {
-  const { metric, shown, chosen, onChoose, onKey, onHover } = props;
+  const { metric, shown, selected, onSelect, onKey, onHover } = props;
   const box = useRef<HTMLDivElement>(null);
-  const { makeToken, tokens, scale } = useTokens(props);
-  // A token that is not looked at is the same object as before, which is not drawn again.
-  const drawn = tokens.slice();
-  drawn[chosen] = makeToken(chosen, { isShown: shown === chosen, hasFocus: true });
-  if (shown !== chosen) drawn[shown] = makeToken(shown, { isShown: true, hasFocus: false });
+  const { createToken, plainTokens, scale } = useTokens(props);
+  // The plain tokens are the same objects as in the last render, so Preact skips them.
+  const tokens = plainTokens.slice();
+  tokens[selected] = createToken(selected, { isShown: shown === selected, hasFocus: true });
+  if (shown !== selected) tokens[shown] = createToken(shown, { isShown: true, hasFocus: false });
   const tokenAt = (event: Event) => {
     const token = (event.target as Element).closest('[role=option]');
     return token === null ? undefined : [...token.parentElement!.children].indexOf(token);
   };
   const isFocused = useRef(false);
   useLayoutEffect(() => {
-    if (isFocused.current) (box.current?.children[chosen] as HTMLElement | undefined)?.focus();
-  }, [chosen]);
+    if (isFocused.current) (box.current?.children[selected] as HTMLElement | undefined)?.focus();
+  }, [selected]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (!onKey(event.key)) return;
     isFocused.current = true;
@@ -44,7 +48,7 @@ export function TokenList(props: TokenListProps) {
   };
   const onClick = (event: Event) => {
     const t = tokenAt(event);
-    if (t !== undefined) onChoose(t);
+    if (t !== undefined) onSelect(t);
   };
   return (
     <>
@@ -62,28 +66,33 @@ export function TokenList(props: TokenListProps) {
           isFocused.current = false;
         }}
       >
-        {drawn}
+        {tokens}
       </div>
       <TokenLegend metric={tokenMetrics[metric]} scale={scale} />
     </>
   );
 }
 
-/** Every token drawn as one that is not looked at, the way to draw one otherwise, and the colours. */
+interface TokenState {
+  readonly isShown: boolean;
+  readonly hasFocus: boolean;
+}
+
+/** All tokens drawn without selection, a function that draws one otherwise, and the colour scale. */
 function useTokens({ columns, stopId, metric }: TokenListProps) {
   return useMemo(() => {
     const numbers = readMetric(metric, columns);
     const scale = colorScale(numbers, tokenMetrics[metric].scale);
     const { label } = tokenMetrics[metric];
-    const makeToken = (t: number, state: TokenState) => {
-      const look = lookOf(columns, t);
+    const createToken = (t: number, state: TokenState) => {
+      const look = tokenLook(columns, t);
       const tint = scale.tint(numbers[t]);
       return (
         <span
           key={t}
           role="option"
           class={`tokens-token is-${tint?.hue ?? 'none'}${state.isShown ? ' is-shown' : ''}`}
-          style={{ '--tint': tint === undefined ? '0%' : percentOf(tint) }}
+          style={{ '--tint': tint === undefined ? '0%' : tintPercent(tint) }}
           tabIndex={state.hasFocus ? 0 : -1}
           aria-selected={state.isShown}
           aria-label={`${t + 1}: ${tokenLabel(look, stopId)}, ${label} ${formatNumber(numbers[t])}`}
@@ -93,11 +102,6 @@ function useTokens({ columns, stopId, metric }: TokenListProps) {
       );
     };
     const plain = { isShown: false, hasFocus: false };
-    return { makeToken, tokens: columns.ids.map((_, t) => makeToken(t, plain)), scale };
+    return { createToken, plainTokens: columns.ids.map((_, t) => createToken(t, plain)), scale };
   }, [columns, stopId, metric]);
-}
-
-interface TokenState {
-  readonly isShown: boolean;
-  readonly hasFocus: boolean;
 }

@@ -1,40 +1,41 @@
+import { ppoDefaults } from 'virtual:ppo-defaults';
 import { useMemo, useState } from 'preact/hooks';
 import type { DashboardSource, RunSummary } from '../../api.ts';
-import { formatNumber } from '../samples/format-number.ts';
-import { TokenAlternatives } from './token-alternatives.tsx';
+import { formatNumber, oneLine } from '../format.ts';
+import { TextBlock } from '../samples/text-block.tsx';
+import { useLatestShortcuts, useLoaded } from '../shell/hooks.ts';
+import { type ArithmeticInput, readArithmeticConfig } from './arithmetic.ts';
 import { TokenArithmetic } from './token-arithmetic.tsx';
-import { TokenFields } from './token-fields.tsx';
+import type { TokenMetricName } from './token-colors.tsx';
+import { TokenAlternatives, TokenFields } from './token-details.tsx';
 import { TokenList } from './token-list.tsx';
-import type { TokenMetricName } from './token-metrics.ts';
-import { TokenPrompt } from './token-prompt.tsx';
+import { useNeighbours, useTokenSelection } from './token-navigation.ts';
 import { TokenStrips } from './token-strips.tsx';
-import { stopIdOf } from './token-text.ts';
-import { SampleSteps, TokenToolbar } from './token-toolbar.tsx';
-import { useChoice } from './use-choice.ts';
-import { useLatestShortcuts } from './use-latest-shortcuts.ts';
-import { type TokenSample, useNeighbours, useTokenSample } from './use-token-sample.ts';
+import { findStopId } from './token-text.tsx';
+import { NeighbourButtons, TokenToolbar } from './token-toolbar.tsx';
 import './tokens.css';
 
 interface TokenPageProps {
   readonly source: DashboardSource;
   readonly run: RunSummary;
-  /** Of the sample. */
+  /** Index of the sample. */
   readonly index: number;
   readonly onOpen: (index: number) => void;
 }
 
-/** One response token by token: what each was worth, and why. */
+/** One response token by token, with the numbers of each and how they are computed. */
 export function TokenPage({ source, run, index, onOpen }: TokenPageProps) {
-  const sample = useTokenSample(index, { source, run });
-  const { row: found, previous, next } = useNeighbours(index, { source, run });
+  const loaded = useTokenSample(index, { source, run });
+  const neighbours = useNeighbours(index, { source, run });
+  const { previous, next } = neighbours;
   const [metric, setMetric] = useState<TokenMetricName>('advantage');
   const open = (target: number | undefined) => target !== undefined && onOpen(target);
   useLatestShortcuts({ p: () => open(previous), n: () => open(next) });
-  const { value } = sample;
-  // Until the tokens of this sample have come, those of the one before are shown.
-  const row = value?.index === index ? found : undefined;
+  const { value } = loaded;
+  // Until this sample's tokens are loaded, those of the previous sample are shown.
+  const row = value?.index === index ? neighbours.row : undefined;
   return (
-    <div class="tokens-page" aria-busy={sample.busy}>
+    <div class="tokens-page" aria-busy={loaded.busy}>
       <header class="tokens-head">
         <h1>Tokens of sample {index}</h1>
         {value !== undefined && (
@@ -42,13 +43,13 @@ export function TokenPage({ source, run, index, onOpen }: TokenPageProps) {
             step {value.columns.step} · prompt {value.columns.promptIdx} ·{' '}
             {value.columns.ids.length} tokens
             {row !== undefined &&
-              ` · score ${formatNumber(row.score)} · ${row.finished ? 'stopped' : 'cut off'}`}
+              ` · score ${formatNumber(row.score)} · ${row.finished ? 'finished' : 'truncated'}`}
           </span>
         )}
-        <SampleSteps previous={previous} next={next} onOpen={onOpen} />
+        <NeighbourButtons previous={previous} next={next} onOpen={onOpen} />
       </header>
-      {sample.error !== undefined && <p role="alert">{sample.error}</p>}
-      {sample.busy && value === undefined && <p class="tokens-muted">Loading…</p>}
+      {loaded.error !== undefined && <p role="alert">{loaded.error}</p>}
+      {loaded.busy && value === undefined && <p class="tokens-muted">Loading…</p>}
       {value !== undefined && value.columns.ids.length > 0 && (
         <TokenBody sample={{ ...value, row }} metric={metric} onMetric={setMetric} />
       )}
@@ -57,40 +58,52 @@ export function TokenPage({ source, run, index, onOpen }: TokenPageProps) {
   );
 }
 
-function TokenBody({
-  sample,
-  metric,
-  onMetric,
-}: {
-  readonly sample: TokenSample;
+/** Loads the tokens of a sample with the settings of its run. */
+function useTokenSample(index: number, { source, run }: Pick<TokenPageProps, 'source' | 'run'>) {
+  return useLoaded(`${run.id} ${index}`, async () => {
+    const [columns, config] = await Promise.all([
+      source.tokens(run.id, index),
+      source.config(run.id),
+    ]);
+    return { index, columns, config: readArithmeticConfig(config, ppoDefaults) };
+  });
+}
+
+interface TokenBodyProps {
+  readonly sample: ArithmeticInput & { readonly index: number };
   readonly metric: TokenMetricName;
   readonly onMetric: (metric: TokenMetricName) => void;
-}) {
+}
+
+function TokenBody({ sample, metric, onMetric }: TokenBodyProps) {
   const { columns, config, row, index } = sample;
-  const { chosen, shown, choose, press, setHovered } = useChoice(index, columns.ids.length);
+  const { selected, shown, select, pressKey, setHovered } = useTokenSelection(
+    index,
+    columns.ids.length,
+  );
   useLatestShortcuts({
-    ArrowLeft: () => press('ArrowLeft'),
-    ArrowRight: () => press('ArrowRight'),
+    ArrowLeft: () => pressKey('ArrowLeft'),
+    ArrowRight: () => pressKey('ArrowRight'),
   });
   const input = useMemo(() => ({ columns, config, row }), [columns, config, row]);
-  const stopId = stopIdOf(columns, row?.finished ?? true);
+  const stopId = findStopId(columns, row?.finished ?? true);
   return (
     <div class="tokens-body">
       <div class="tokens-main">
         <TokenPrompt prompt={columns.prompt} />
         <TokenToolbar {...{ metric, onMetric, columns, shown }} />
         <TokenList
-          {...{ columns, stopId, metric, shown, chosen }}
-          onChoose={choose}
-          onKey={press}
+          {...{ columns, stopId, metric, shown, selected }}
+          onSelect={select}
+          onKey={pressKey}
           onHover={setHovered}
         />
         <section class="tokens-section">
           <h2>Along the response</h2>
-          <TokenStrips {...{ columns, shown }} onChoose={choose} onKey={press} />
+          <TokenStrips {...{ columns, shown }} onSelect={select} onKey={pressKey} />
         </section>
       </div>
-      <aside class="tokens-side" aria-label="The token that is looked at">
+      <aside class="tokens-side" aria-label="Selected token">
         <h2>
           Token {shown + 1} of {columns.ids.length}
         </h2>
@@ -103,5 +116,22 @@ function TokenBody({
         <TokenArithmetic input={input} t={shown} />
       </section>
     </div>
+  );
+}
+
+/** Longest prompt that is shown unfolded, in characters. */
+const SHORT_PROMPT = 240;
+
+/** The prompt; a long one is folded, and its end is shown in the summary. */
+function TokenPrompt({ prompt }: { readonly prompt: string }) {
+  const isLong = prompt.length > SHORT_PROMPT;
+  return (
+    <details class="tokens-prompt" open={!isLong}>
+      <summary>
+        Prompt
+        {isLong && <span class="tokens-muted"> …{oneLine(prompt.slice(-80), 80)}</span>}
+      </summary>
+      <TextBlock label="Prompt" text={prompt} />
+    </details>
   );
 }

@@ -1,18 +1,18 @@
 import { useMemo } from 'preact/hooks';
 import type { TokenColumns } from '../../api.ts';
-import { formatNumber } from '../samples/format-number.ts';
-import { barsPath, linePath, type StripGeometry, stripGeometry } from './strip-geometry.ts';
+import { formatNumber } from '../format.ts';
+import { extentOf, fractionBetween } from '../samples/score-plot.tsx';
 
 interface TokenStripsProps {
   readonly columns: TokenColumns;
   readonly shown: number;
-  readonly onChoose: (t: number) => void;
-  /** Whether a key led to another token. */
+  readonly onSelect: (t: number) => void;
+  /** Returns whether the key moved the selection. */
   readonly onKey: (key: string) => boolean;
 }
 
-/** Value, reward and advantage along the tokens; a click or an arrow key chooses one. */
-export function TokenStrips({ columns, shown, onChoose, onKey }: TokenStripsProps) {
+/** Value, reward and advantage along the response; a click or an arrow key selects a token. */
+export function TokenStrips({ columns, shown, onSelect, onKey }: TokenStripsProps) {
   const { values, rewards, advantages, ids } = columns;
   const count = ids.length;
   const steps = Math.max(count, rewards.length);
@@ -29,10 +29,10 @@ export function TokenStrips({ columns, shown, onChoose, onKey }: TokenStripsProp
     ],
     [columns],
   );
-  const choose = (event: PointerEvent & { readonly currentTarget: HTMLElement }) => {
+  const selectAt = (event: PointerEvent & { readonly currentTarget: HTMLElement }) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
-    const place = Math.floor((steps * (event.clientX - left)) / width);
-    onChoose(Math.min(Math.max(0, place), count - 1));
+    const t = Math.floor((steps * (event.clientX - left)) / width);
+    onSelect(Math.min(Math.max(0, t), count - 1));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (onKey(event.key)) event.preventDefault();
@@ -42,20 +42,20 @@ export function TokenStrips({ columns, shown, onChoose, onKey }: TokenStripsProp
     <div class="tokens-strips">
       <div class="tokens-strip-names" aria-hidden="true">
         {strips.map(({ name, geometry, numbers }) => (
-          <StripName key={name} name={name} geometry={geometry} now={numbers[shown]} />
+          <StripName key={name} name={name} geometry={geometry} current={numbers[shown]} />
         ))}
       </div>
       <div
         class="tokens-strip-box"
         role="slider"
         tabIndex={0}
-        aria-label="Token along the response"
+        aria-label="Position in the response"
         aria-valuemin={1}
         aria-valuemax={count}
         aria-valuenow={shown + 1}
         aria-valuetext={`Token ${shown + 1} of ${count}: ${summary.join(', ')}`}
-        onPointerDown={choose}
-        onPointerMove={(event) => event.buttons === 1 && choose(event)}
+        onPointerDown={selectAt}
+        onPointerMove={(event) => event.buttons === 1 && selectAt(event)}
         onKeyDown={onKeyDown}
       >
         {strips.map(({ name, geometry, isLine }) => (
@@ -69,17 +69,17 @@ export function TokenStrips({ columns, shown, onChoose, onKey }: TokenStripsProp
 function StripName({
   name,
   geometry,
-  now,
+  current,
 }: {
   readonly name: string;
   readonly geometry: StripGeometry;
-  readonly now: number | undefined;
+  readonly current: number | undefined;
 }) {
   return (
     <div>
       <span class="tokens-muted">{formatNumber(geometry.max)}</span>
       <span>
-        {name} <strong>{formatNumber(now)}</strong>
+        {name} <strong>{formatNumber(current)}</strong>
       </span>
       <span class="tokens-muted">{formatNumber(geometry.min)}</span>
     </div>
@@ -112,4 +112,43 @@ function Strip({
       )}
     </svg>
   );
+}
+
+/** A column drawn in a box of 1 × 1 with y downwards; 0 is always visible. */
+interface StripGeometry {
+  readonly min: number;
+  readonly max: number;
+  /** y of 0. */
+  readonly zero: number;
+  /** y of each step's number; undefined if it is not finite. */
+  readonly ys: readonly (number | undefined)[];
+}
+
+/** The y coordinates of a column's numbers.
+ *  @example [1, −1, 0]  →  zero ½, ys [0, 1, ½] */
+export function stripGeometry(numbers: readonly (number | null)[]): StripGeometry {
+  const { min, max } = extentOf([...numbers, 0]) ?? { min: 0, max: 0 };
+  const y = (x: number) => 1 - fractionBetween(x, { min, max });
+  const ys = numbers.map((x) => (x === null || !Number.isFinite(x) ? undefined : y(x)));
+  return { min, max, zero: y(0), ys };
+}
+
+/** SVG path of a line through the middle of each step, in a box of `steps` × 1. */
+export function linePath({ ys }: StripGeometry): string {
+  let path = '';
+  ys.forEach((y, t) => {
+    if (y === undefined) return;
+    path += `${path === '' || ys[t - 1] === undefined ? 'M' : 'L'}${t + 0.5} ${y.toFixed(4)}`;
+  });
+  return path;
+}
+
+/** SVG path of the bars from 0 to each number, on one side of 0 only. */
+export function barsPath({ ys, zero }: StripGeometry, side: 'above' | 'below'): string {
+  let path = '';
+  ys.forEach((y, t) => {
+    if (y === undefined || (side === 'above' ? y >= zero : y <= zero)) return;
+    path += `M${t + 0.1} ${zero.toFixed(4)}V${y.toFixed(4)}h0.8V${zero.toFixed(4)}z`;
+  });
+  return path;
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { makeColumns } from './test-columns.ts';
-import { endOf, lookOf, stopIdOf, tokenLabel, tokenPieces } from './token-text.ts';
+import { findStopId, lastCharacters, tokenLabel, tokenLook, tokenPieces } from './token-text.tsx';
 
 describe('tokenPieces()', () => {
   test.each([
@@ -10,11 +10,11 @@ describe('tokenPieces()', () => {
     ['\r\n\r', ['␍↵\n', '␍']],
     ['\u001b[1m', ['␛[1m']],
     ['', []],
-  ])('of %j', (text, pieces) => {
+  ])('splits %j', (text, pieces) => {
     expect(tokenPieces(text).map((piece) => piece.text)).toEqual(pieces);
   });
 
-  test('tokenPieces() loses no character', () => {
+  test('keeps every character', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(' ', '\t', '\n', 'a', '漢') }), (text) => {
         const back = tokenPieces(text)
@@ -26,14 +26,14 @@ describe('tokenPieces()', () => {
   });
 });
 
-test('stopIdOf() is the last id of a finished response, if that has no text', () => {
+test('findStopId() returns the last id of a finished response if it has no text', () => {
   const columns = { ids: [5, 2], texts: ['a', ''] };
-  expect(stopIdOf(columns, true)).toBe(2);
-  expect(stopIdOf(columns, false)).toBeUndefined();
-  expect(stopIdOf({ ids: [5], texts: ['a'] }, true)).toBeUndefined();
+  expect(findStopId(columns, true)).toBe(2);
+  expect(findStopId(columns, false)).toBeUndefined();
+  expect(findStopId({ ids: [5], texts: ['a'] }, true)).toBeUndefined();
 });
 
-test('tokenLabel() shows the stop token, and tokens without text', () => {
+test('tokenLabel() shows signs for the stop token and tokens without text', () => {
   expect(tokenLabel({ id: 2, text: '' }, 2)).toBe('⏹');
   expect(tokenLabel({ id: 7, text: '' }, 2)).toBe('◌');
   expect(tokenLabel({ id: 7, text: '', name: '<pad>' }, 2)).toBe('<pad>');
@@ -41,14 +41,14 @@ test('tokenLabel() shows the stop token, and tokens without text', () => {
   expect(tokenLabel({ id: 7, text: ' a\n' }, 2)).toBe('·a↵');
 });
 
-test('lookOf() names a token without text by the alternatives at its place', () => {
+test('tokenLook() names a token without text by the alternatives at its position', () => {
   const alternatives = [
     { ids: [5, 7], texts: ['a', '<pad>'], logprobs: [-1, -2] },
     { ids: [7], texts: ['\ufffd'], logprobs: [-1] },
     { ids: [5], texts: ['a'], logprobs: [-1] },
   ];
   const columns = makeColumns({ ids: [7, 7, 7, 5], texts: ['', '', '', 'a'], alternatives });
-  expect([0, 1, 2, 3].map((t) => lookOf(columns, t))).toEqual([
+  expect([0, 1, 2, 3].map((t) => tokenLook(columns, t))).toEqual([
     { id: 7, text: '', name: '<pad>' },
     { id: 7, text: '' },
     { id: 7, text: '' },
@@ -56,8 +56,8 @@ test('lookOf() names a token without text by the alternatives at its place', () 
   ]);
 });
 
-test('endOf() cuts no character in two', () => {
-  expect(endOf('abcdef', 3)).toBe('…def');
-  expect(endOf('abc', 3)).toBe('abc');
-  expect(endOf('ab🙂c', 2)).toBe('…c');
+test('lastCharacters() never splits a character', () => {
+  expect(lastCharacters('abcdef', 3)).toBe('…def');
+  expect(lastCharacters('abc', 3)).toBe('abc');
+  expect(lastCharacters('ab🙂c', 2)).toBe('…c');
 });

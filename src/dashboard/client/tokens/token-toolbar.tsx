@@ -1,10 +1,10 @@
+import { useState } from 'preact/hooks';
 import type { TokenColumns } from '../../api.ts';
-import { CopyJson } from './copy-json.tsx';
-import type { Neighbours } from './neighbours.ts';
-import { saPairOf } from './sa-pair-of.ts';
-import { type TokenMetricName, tokenMetrics } from './token-metrics.ts';
+import { type TokenMetricName, tokenMetrics } from './token-colors.tsx';
+import { toSAPair } from './token-details.tsx';
+import type { Neighbours } from './token-navigation.ts';
 
-/** What tokens are coloured by, and what can be taken away. */
+/** Selects what tokens are coloured by, and copies their numbers. */
 export function TokenToolbar({
   metric,
   onMetric,
@@ -34,15 +34,56 @@ export function TokenToolbar({
       <CopyJson
         key={`token ${shown}`}
         label="Copy token as JSON"
-        make={() => saPairOf(columns, shown)}
+        getValue={() => toSAPair(columns, shown)}
       />
-      <CopyJson key={columns.step} label="Copy all as JSON" make={() => columns} />
+      <CopyJson key={columns.step} label="Copy all as JSON" getValue={() => columns} />
     </div>
   );
 }
 
-/** Ways to the samples beside this one. */
-export function SampleSteps({
+/** A button that copies a value as JSON; if the browser forbids it, shows the text to copy by hand. */
+function CopyJson({
+  label,
+  getValue,
+}: {
+  readonly label: string;
+  readonly getValue: () => unknown;
+}) {
+  const [state, setState] = useState<{ readonly done: boolean; readonly text?: string }>();
+  const copy = async () => {
+    const text = JSON.stringify(getValue(), undefined, 2);
+    try {
+      await navigator.clipboard.writeText(text);
+      setState({ done: true });
+    } catch {
+      // Pages from other machines or opened as a file may have no clipboard.
+      setState({ done: false, text });
+    }
+  };
+  return (
+    <span class="tokens-copy">
+      <button type="button" onClick={copy}>
+        {label}
+      </button>
+      <span role="status" class="tokens-muted">
+        {state?.done === true && '✓ copied'}
+      </span>
+      {state?.text !== undefined && (
+        <textarea
+          class="tokens-copy-text"
+          aria-label={`${label}: text to copy`}
+          readOnly
+          rows={6}
+          value={state.text}
+          onFocus={(event) => event.currentTarget.select()}
+        />
+      )}
+    </span>
+  );
+}
+
+/** Buttons that open the previous and the next sample. */
+export function NeighbourButtons({
   previous,
   next,
   onOpen,
@@ -51,13 +92,13 @@ export function SampleSteps({
 }) {
   return (
     <div class="tokens-steps">
-      <Step label="← Previous sample" shortcut="p" index={previous} onOpen={onOpen} />
-      <Step label="Next sample →" shortcut="n" index={next} onOpen={onOpen} />
+      <NeighbourButton label="← Previous sample" shortcut="p" index={previous} onOpen={onOpen} />
+      <NeighbourButton label="Next sample →" shortcut="n" index={next} onOpen={onOpen} />
     </div>
   );
 }
 
-function Step({
+function NeighbourButton({
   label,
   shortcut,
   index,
@@ -72,8 +113,8 @@ function Step({
     <button
       type="button"
       aria-keyshortcuts={shortcut}
-      title={`Key ${shortcut}`}
-      // A button that is disabled loses the focus; this one only says so.
+      title={`Shortcut: ${shortcut}`}
+      // A disabled button would lose the focus.
       aria-disabled={index === undefined}
       onClick={() => index !== undefined && onOpen(index)}
     >

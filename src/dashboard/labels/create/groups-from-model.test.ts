@@ -14,7 +14,7 @@ const source = {
 } as const;
 
 describe('groupsFromModel()', { timeout: 60_000 }, () => {
-  it('generates so many different responses to chosen prompts, and tells how far it is', async () => {
+  it('generates different responses to selected prompts and reports progress', async () => {
     const told: number[][] = [];
     const groups = await groupsFromModel({
       ...source,
@@ -40,12 +40,12 @@ describe('groupsFromModel()', { timeout: 60_000 }, () => {
     const [first, second] = await Promise.allSettled([create(), create()]);
     expect(first).toMatchObject({ status: 'fulfilled', value: { total: 3 } });
     expect(String((second as PromiseRejectedResult).reason)).toContain(
-      'one model may generate at a time, got a second; wait for the first',
+      'only one model may generate at a time; wait for the other one',
     );
     expect((await create()).total).toBe(3);
   });
 
-  it('is told of as it goes on, and when it has ended', async () => {
+  it('reports its progress and its end', async () => {
     const store = new LabelStore({ folder: join(folder, 'told-labels'), roots: [folder] });
     const told: unknown[] = [];
     const routes = labelRoutes({ store, onFilling: (queue) => told.push(queue) });
@@ -55,7 +55,7 @@ describe('groupsFromModel()', { timeout: 60_000 }, () => {
     expect(told).toEqual([queue(0), queue(8), queue(10), null]);
   });
 
-  it('ends early when it is told to, and leaves nothing behind', async () => {
+  it('stops early when aborted and leaves nothing behind', async () => {
     const store = new LabelStore({ folder: join(folder, 'no-labels') });
     const stop = new AbortController();
     const made = store.create(
@@ -66,7 +66,7 @@ describe('groupsFromModel()', { timeout: 60_000 }, () => {
     expect(await store.list()).toEqual([]);
   });
 
-  it('says in one sentence what model it cannot load', async () => {
+  it('reports a model that cannot be loaded in one sentence', async () => {
     const store = new LabelStore({ folder: join(folder, 'no-labels'), roots: [folder] });
     const make = (model: string) =>
       store.create({ name: 'x', kind: 'pair', source: { ...source, model } });

@@ -6,25 +6,25 @@ import { differentResponses, type ResponseGroup } from './make-tasks.ts';
 export interface GroupsFromModelOptions {
   /** Folder or hub id. */
   readonly model: string;
-  /** What the responses' origin calls the model. */
+  /** Name of the model in the responses' origin. */
   readonly name: string;
   readonly prompts: string;
   readonly maxNewTokens?: number | undefined;
   /** Responses to each prompt. */
   readonly samples: number;
-  /** Prompts at most, chosen by the seed. */
+  /** Maximum number of prompts, selected by the seed. */
   readonly limit: number;
   readonly seed: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called with prompts done and all of them. */
+  /** Called with the number of prompts done and in total. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** Prompts of one call: progress is told after each. */
+/** Number of prompts per call; progress is reported after each. */
 const callSize = 8;
-const usualLength = 50;
+const defaultLength = 50;
 
-/** Fresh responses of a model to the prompts of a file. */
+/** New responses of a model to the prompts of a file. */
 export async function groupsFromModel(options: GroupsFromModelOptions): Promise<ResponseGroup[]> {
   const model = await loadModel(options.model);
   try {
@@ -38,7 +38,7 @@ async function generateGroups(
   model: LoadedModel,
   options: GroupsFromModelOptions,
 ): Promise<ResponseGroup[]> {
-  const prompts = await choosePrompts(model, options);
+  const prompts = await selectPrompts(model, options);
   const policy = new PolicyModel(model);
   const groups: ResponseGroup[] = [];
   try {
@@ -54,28 +54,28 @@ async function generateGroups(
   return groups;
 }
 
-/** Responses to some prompts. Where some are equal or empty, the model has two more chances. */
+/** Responses to some prompts. If some are equal or empty, the model tries up to two more times. */
 async function respond(
   prompts: readonly PromptRecord[],
   options: GroupsFromModelOptions & { readonly policy: PolicyModel; readonly start: number },
 ): Promise<ResponseGroup[]> {
-  const { policy, start, samples, seed, name, signal, maxNewTokens = usualLength } = options;
+  const { policy, start, samples, seed, name, signal, maxNewTokens = defaultLength } = options;
   let groups: ResponseGroup[] = prompts.map(({ text }) => ({ prompt: text, responses: [] }));
-  for (let chance = 0; chance < 3; chance++) {
+  for (let attempt = 0; attempt < 3; attempt++) {
     const lacking = [...groups.keys()].filter((i) => groups[i]!.responses.length < samples);
     if (lacking.length === 0) break;
     const texts = await policy.generate(
       lacking.map((i) => prompts[i]!.tokens),
       {
         ...{ maxNewTokens, seed, numReturnSequences: samples },
-        streamKey: ['labels', start, chance],
+        streamKey: ['labels', start, attempt],
         ...(signal !== undefined && { signal }),
       },
     );
     groups = groups.map(({ prompt, responses }, i) => {
       const own = texts.filter((text) => lacking[text.prompt] === i);
       const fresh = own.map(({ text, sample }) => {
-        return { text, from: { model: name, sample: chance * samples + sample } };
+        return { text, from: { model: name, sample: attempt * samples + sample } };
       });
       return { prompt, responses: differentResponses([...responses, ...fresh]).slice(0, samples) };
     });
@@ -83,9 +83,9 @@ async function respond(
   return groups;
 }
 
-async function choosePrompts(
+async function selectPrompts(
   { base, tokenizer }: LoadedModel,
-  { prompts: file, maxNewTokens = usualLength, limit, seed }: GroupsFromModelOptions,
+  { prompts: file, maxNewTokens = defaultLength, limit, seed }: GroupsFromModelOptions,
 ): Promise<PromptRecord[]> {
   const contextLength = base.architecture.config.max_position_embeddings;
   const limits = { maxNewTokens, contextLength, validationFraction: 0 };

@@ -1,6 +1,5 @@
 import { randomStream } from '../../../engine/random/index.ts';
 import type { StoredResponse, StoredTask } from '../queue-schema.ts';
-import { combinations } from './combinations.ts';
 
 /** A prompt with responses to it. */
 export interface ResponseGroup {
@@ -8,17 +7,17 @@ export interface ResponseGroup {
   readonly responses: readonly StoredResponse[];
 }
 
-export interface MakeTasksOptions {
-  /** Responses of a task; all of a group if not given. */
+export interface TaskOptions {
+  /** Number of responses per task; all of a group if undefined. */
   readonly responses: number | undefined;
   readonly limit: number;
   readonly seed: number;
 }
 
-/** Tasks from groups of responses: a random choice, spread over the prompts. */
-export function makeTasks(
+/** Random tasks from groups of responses, spread over the prompts. */
+export function buildTasks(
   groups: readonly ResponseGroup[],
-  { responses: size, limit, seed }: MakeTasksOptions,
+  { responses: size, limit, seed }: TaskOptions,
 ): StoredTask[] {
   const random = randomStream(seed, 'label queue');
   let open = random.shuffle(groups).map(({ prompt, responses }) => {
@@ -30,9 +29,9 @@ export function makeTasks(
   while (open.length > 0) {
     open = open.filter(({ prompt, shuffled, sets }) => {
       if (tasks.length >= limit) return false;
-      const { value: places, done } = sets.next();
+      const { value: indices, done } = sets.next();
       if (done) return false;
-      const responses = places.map((place) => shuffled[place]!);
+      const responses = indices.map((i) => shuffled[i]!);
       tasks.push({ id: String(tasks.length + 1), prompt, responses });
       return true;
     });
@@ -40,7 +39,7 @@ export function makeTasks(
   return tasks;
 }
 
-/** Responses with text, each text once. */
+/** Non-empty responses without duplicates. */
 export function differentResponses(responses: readonly StoredResponse[]): StoredResponse[] {
   const texts = new Map<string, StoredResponse>();
   for (const response of responses) {
@@ -48,4 +47,23 @@ export function differentResponses(responses: readonly StoredResponse[]): Stored
       texts.set(response.text, response);
   }
   return [...texts.values()];
+}
+
+/** Different sets of n out of k indices. Each index occurs about equally often, and the first sets are
+ *  disjoint. For n = 2 all sets are returned, for larger n only some.
+ *  @example k=4, n=2  →  [0, 1], [2, 3], [1, 2], [3, 0], [0, 2], [1, 3] */
+export function* combinations(k: number, n: number): Generator<number[]> {
+  if (n > k) return;
+  const seen = new Set<string>();
+  for (let stride = 1; stride <= Math.max(1, Math.floor(k / 2)); stride++) {
+    for (let offset = 0; offset < n; offset++) {
+      for (let first = offset; first < k; first += n) {
+        const indices = Array.from({ length: n }, (_, i) => (first + i * stride) % k);
+        const key = indices.toSorted((a, b) => a - b).join();
+        if (new Set(indices).size < n || seen.has(key)) continue;
+        seen.add(key);
+        yield indices;
+      }
+    }
+  }
 }

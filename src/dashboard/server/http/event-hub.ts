@@ -1,13 +1,13 @@
 import type { DashboardEvent } from '../../api.ts';
 
-/** Bytes that may wait for one client. Above that its stream ends after them: it connects again and
- *  loads what it needs. */
-const MOST_WAITING = 1 << 20;
-/** Milliseconds between two signs of life, without which proxies give a stream up. */
+/** Largest backlog of one client in bytes. A slower client is disconnected; it reconnects and loads
+ *  what it needs. */
+const MAX_BACKLOG = 1 << 20;
+/** Milliseconds between two heartbeats, without which proxies close a stream. */
 const HEARTBEAT = 15_000;
 
 export interface EventHubOptions {
-  /** The first client has come, or the last one has gone. */
+  /** Called when the first client connects and when the last one leaves. */
   readonly onWatched: (isWatched: boolean) => void;
   readonly heartbeat?: number;
 }
@@ -30,7 +30,7 @@ export class EventHub {
     return this.clients.size;
   }
 
-  /** A stream in the form of server-sent events, which begins with some. */
+  /** A stream of server-sent events that starts with the given ones. */
   open(first: readonly DashboardEvent[]): ReadableStream<Uint8Array> {
     let client: Client;
     return new ReadableStream<Uint8Array>(
@@ -44,11 +44,11 @@ export class EventHub {
           this.remove(client);
         },
       },
-      new ByteLengthQueuingStrategy({ highWaterMark: MOST_WAITING }),
+      new ByteLengthQueuingStrategy({ highWaterMark: MAX_BACKLOG }),
     );
   }
 
-  /** Sends events to all, at once. */
+  /** Sends events to all clients. */
   publish(...events: readonly DashboardEvent[]): void {
     if (this.clients.size > 0) this.sendAll(events.map(format).join(''));
   }
@@ -80,16 +80,16 @@ export class EventHub {
   }
 
   private remove(client: Client): boolean {
-    const wasThere = this.clients.delete(client);
-    if (wasThere && this.clients.size === 0) {
+    const wasConnected = this.clients.delete(client);
+    if (wasConnected && this.clients.size === 0) {
       clearInterval(this.timer);
       this.onWatched(false);
     }
-    return wasThere;
+    return wasConnected;
   }
 }
 
-/** JSON has no line feeds, which would end an event. */
+/** JSON contains no line feeds, which would end an event. */
 function format(event: DashboardEvent): string {
   return `data: ${JSON.stringify(event)}\n\n`;
 }

@@ -1,23 +1,22 @@
-import { Hono } from 'hono';
+import { Hono, type HonoRequest } from 'hono';
 import { z } from 'zod';
 import { runCommands } from '../../../run/run-control.ts';
 import { locateRunFiles } from '../../../run/run-folder.ts';
 import type { ControlCommand } from '../../api.ts';
 import { isLiving, readJson } from '../runs/read-state.ts';
 import type { RunLibrary } from '../runs/run-library.ts';
-import { anyNumber, oneOf, readQuery, shortText, wholeNumber } from './query.ts';
-import { Refusal } from './refusal.ts';
+import { RequestError } from './request-error.ts';
 
-const MOST = Number.MAX_SAFE_INTEGER;
-const step = wholeNumber(0, MOST);
+const MAX = Number.MAX_SAFE_INTEGER;
+const step = wholeNumber(0, MAX);
 
 const metricFields = { points: wholeNumber(3, 1_000_000), from: step };
 
 const sampleFields = {
-  offset: wholeNumber(0, MOST),
+  offset: wholeNumber(0, MAX),
   limit: wholeNumber(1, 500),
   search: shortText(500),
-  promptIdx: wholeNumber(0, MOST),
+  promptIdx: wholeNumber(0, MAX),
   fromStep: step,
   toStep: step,
   minScore: anyNumber(),
@@ -26,13 +25,13 @@ const sampleFields = {
   order: oneOf('asc', 'desc'),
 };
 
-const indexField = wholeNumber(0, MOST);
+const indexField = wholeNumber(0, MAX);
 
 const controlSchema = z.strictObject({ command: z.enum(runCommands) });
 
 export type RequestControl = (folder: string, command: ControlCommand) => Promise<void>;
 
-/** What pages ask of runs: `api/runs` and all below. */
+/** The routes of runs: `api/runs` and below. */
 export function runRoutes(library: RunLibrary, control: RequestControl): Hono {
   const routes = new Hono();
   routes.get('/', async (context) => {
@@ -62,7 +61,8 @@ export function runRoutes(library: RunLibrary, control: RequestControl): Hono {
   routes.get('/:id/samples/:index/tokens', async ({ req, json }) => {
     const tables = await library.open(req.param('id'));
     const index = indexField.parse(req.param('index'));
-    if (index === undefined) throw new Refusal(400, `A sample's index must be ${indexField.rule}`);
+    if (index === undefined)
+      throw new RequestError(400, `A sample's index must be ${indexField.rule}`);
     return json(await tables.tokens(index));
   });
   routes.post('/:id/control', async ({ req, body }) => {
@@ -76,7 +76,10 @@ export function runRoutes(library: RunLibrary, control: RequestControl): Hono {
 async function readCommand(body: string): Promise<ControlCommand> {
   const { data } = controlSchema.safeParse(parseBody(body));
   if (data !== undefined) return data.command;
-  throw new Refusal(400, `The body must be {"command": …} with one of ${runCommands.join(', ')}`);
+  throw new RequestError(
+    400,
+    `The body must be {"command": …} with one of ${runCommands.join(', ')}`,
+  );
 }
 
 function parseBody(text: string): unknown {
@@ -89,19 +92,88 @@ function parseBody(text: string): unknown {
 
 async function controlRun(
   library: RunLibrary,
-  given: {
+  options: {
     readonly id: string;
     readonly command: ControlCommand;
     readonly control: RequestControl;
   },
 ): Promise<void> {
-  const { id, command, control } = given;
+  const { id, command, control } = options;
   await library.refresh({ all: true });
   const { folder, summary } = await library.get(id);
   if (summary === undefined || !isLiving(summary.status)) {
     const status = summary?.status ?? 'unknown';
-    throw new Refusal(409, `Cannot ${command} this run: it must be under way, got ${status}`);
+    throw new RequestError(409, `Cannot ${command} this run: it must be active, got ${status}`);
   }
   await control(folder, command);
   await library.refresh({ all: true });
+}
+
+/** Parses a query parameter; undefined if the text is not valid. */
+interface QueryField<T> {
+  readonly rule: string;
+  parse(text: string): T | undefined;
+}
+
+function wholeNumber(min: number, max: number): QueryField<number> {
+  return {
+    rule: `a whole number from ${min} to ${max}`,
+    parse: (text) => (/^\d{1,15}$/.test(text) ? within(Number(text), min, max) : undefined),
+  };
+}
+
+function anyNumber(): QueryField<number> {
+  return {
+    rule: 'a number',
+    parse: (text) =>
+      /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text)
+        ? within(Number(text), -Number.MAX_VALUE, Number.MAX_VALUE)
+        : undefined,
+  };
+}
+
+function shortText(max: number): QueryField<string> {
+  return {
+    rule: `a text of at most ${max} characters`,
+    parse: (text) => (text.length <= max ? text : undefined),
+  };
+}
+
+function oneOf<const T extends string>(...names: readonly T[]): QueryField<T> {
+  return {
+    rule: `one of ${names.join(', ')}`,
+    parse: (text) => names.find((name) => name === text),
+  };
+}
+
+type Values<F> = { [K in keyof F]?: F[K] extends QueryField<infer T> ? T : never };
+
+/** Parses the parameters of a request; unknown ones are rejected. */
+function readQuery<F extends Readonly<Record<string, QueryField<unknown>>>>(
+  req: HonoRequest,
+  fields: F,
+): Values<F> {
+  const { token: _, ...given } = req.query();
+  const values = Object.entries(given).map(([name, text]) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) {
+      const known = Object.keys(fields).join(', ');
+      throw new RequestError(400, `Unknown parameter ${show(name)}; use one of ${known}`);
+    }
+    const value = field.parse(text);
+    if (value !== undefined) return [name, value];
+    throw new RequestError(
+      400,
+      `Cannot use "${name}": it must be ${field.rule}, got ${show(text)}`,
+    );
+  });
+  return Object.fromEntries(values) as Values<F>;
+}
+
+function within(value: number, min: number, max: number): number | undefined {
+  return value >= min && value <= max ? value : undefined;
+}
+
+function show(text: string): string {
+  return JSON.stringify(text.slice(0, 40));
 }

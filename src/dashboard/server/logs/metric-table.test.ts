@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MetricTable } from './metric-table.ts';
-import { cutIntoBuckets, thinColumn } from './thin-rows.ts';
+import { MetricTable, splitIntoBuckets, thinColumn } from './metric-table.ts';
 
 function tableOf(rows: readonly object[]): MetricTable {
   const table = new MetricTable();
@@ -10,8 +9,8 @@ function tableOf(rows: readonly object[]): MetricTable {
 }
 
 describe('thinColumn()', () => {
-  test('has the extremes of each bucket in the order in which they stand', () => {
-    expect(cutIntoBuckets({ from: 0, to: 9 }, 3)).toEqual([0, 3, 6, 9]);
+  test('returns the extremes of each bucket in order', () => {
+    expect(splitIntoBuckets({ from: 0, to: 9 }, 3)).toEqual([0, 3, 6, 9]);
     const column = Float64Array.of(1, 5, 2, 4, 3, Number.NaN);
     expect([...thinColumn(column, [0, 3, 6])]).toEqual([1, 5, 4, 3]);
     expect([...thinColumn(Float64Array.of(Number.NaN, Number.NaN), [0, 2])]).toEqual([
@@ -22,7 +21,7 @@ describe('thinColumn()', () => {
 });
 
 describe('MetricTable', () => {
-  test('has a column for each metric, with null where a row has no number', () => {
+  test('has a column per metric, with null for missing numbers', () => {
     const table = tableOf([
       { step: 1, a: 0.1, b: null, text: 'no' },
       { step: 3, a: null },
@@ -37,7 +36,7 @@ describe('MetricTable', () => {
     expect(table.select({ from: 9 })).toMatchObject({ steps: [], rows: 3 });
   });
 
-  test('a step that comes again replaces what followed', () => {
+  test('a repeated step replaces the rows after it', () => {
     const table = tableOf([
       { step: 1, a: 1 },
       { step: 2, a: 2, b: 2 },
@@ -51,14 +50,14 @@ describe('MetricTable', () => {
     });
   });
 
-  test('names that objects have of themselves are columns like others', () => {
+  test('names of built-in properties are ordinary columns', () => {
     const table = new MetricTable();
     table.add(Buffer.from('{"step":1,"__proto__":5,"constructor":6}'));
     const { columns } = table.select();
     expect(JSON.stringify(columns)).toBe('{"__proto__":[5],"constructor":[6]}');
   });
 
-  test('thinned rows keep least, greatest and last, whatever the numbers', () => {
+  test('thinned rows keep the minimum, maximum and last row', () => {
     const value = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }));
     const rows = fc.array(fc.tuple(value, value), { minLength: 1, maxLength: 200 });
     fc.assert(

@@ -1,54 +1,53 @@
 import type { LineSink } from '../../../fs/index.ts';
 import type { SampleRow } from '../../api.ts';
-import { type LogRecord, parseRecord } from './log-record.ts';
-import type { LinePlace } from './read-records.ts';
+import { type LinePosition, type LogRecord, parseRecord } from './log-records.ts';
 
-/** Where the lines of `samples.jsonl` lie, and what queries look at: the numbers, and the texts in
- *  small letters. Prompts come again and again, and are held once. */
+/** Positions of the lines of `samples.jsonl`, and what queries need: the numbers, and the texts in lower
+ *  case. Repeated prompts are stored once. */
 export class SampleTable implements LineSink {
-  private readonly found: SampleRow[] = [];
-  private readonly places: LinePlace[] = [];
+  private readonly samples: SampleRow[] = [];
+  private readonly positions: LinePosition[] = [];
   private readonly prompts = new Map<string, string>();
 
-  /** One for each line; texts are in small letters. */
+  /** One row per line; texts are in lower case. */
   get rows(): readonly SampleRow[] {
-    return this.found;
+    return this.samples;
   }
 
   add(bytes: Buffer, offset: number): boolean {
     const record = parseRecord(bytes);
     if (record === undefined) return false;
-    const row = toSampleRow(record, this.found.length);
+    const row = toSampleRow(record, this.samples.length);
     const prompt = row.prompt.toLowerCase();
     if (!this.prompts.has(prompt)) this.prompts.set(prompt, prompt);
     const response = row.response.toLowerCase();
-    this.found.push({ ...row, prompt: this.prompts.get(prompt)!, response });
-    this.places.push({ offset, size: bytes.length });
+    this.samples.push({ ...row, prompt: this.prompts.get(prompt)!, response });
+    this.positions.push({ offset, size: bytes.length });
     return true;
   }
 
   clear(): void {
-    this.found.length = 0;
-    this.places.length = 0;
+    this.samples.length = 0;
+    this.positions.length = 0;
     this.prompts.clear();
   }
 
-  placeOf(index: number): LinePlace | undefined {
-    return this.places[index];
+  positionOf(index: number): LinePosition | undefined {
+    return this.positions[index];
   }
 
-  /** Rows before this one with its step, prompt and sample. */
+  /** Number of earlier rows with the same step, prompt and sample. */
   countEqual({ index, step, promptIdx, sample }: SampleRow): number {
     let count = 0;
-    for (let i = index - 1; i >= 0 && this.found[i]!.step === step; i--) {
-      const row = this.found[i]!;
+    for (let i = index - 1; i >= 0 && this.samples[i]!.step === step; i--) {
+      const row = this.samples[i]!;
       if (row.promptIdx === promptIdx && row.sample === sample) count++;
     }
     return count;
   }
 }
 
-/** A sample as pages see it; what an older format lacks is empty. */
+/** A sample as the page sees it; missing fields of older formats are empty. */
 export function toSampleRow(record: LogRecord, index: number): SampleRow {
   const { promptIdx, sample, prompt, response, score, kl, length, finished } = record;
   return {
@@ -68,4 +67,46 @@ export function toSampleRow(record: LogRecord, index: number): SampleRow {
 
 function toNumber(value: unknown): number | null {
   return typeof value === 'number' ? value : null;
+}
+
+type SampleKey = Pick<SampleRow, 'step' | 'promptIdx' | 'sample'>;
+
+/** The start of a line of `tokens.jsonl`, which identifies its sample without parsing the rest. */
+const lineStart = /^\{"step":(\d+),"promptIdx":(\d+),"sample":(\d+),/;
+const MAX_LINE_START = 100;
+
+/** Positions of the tokens of each sample in `tokens.jsonl`. A step may use a prompt several times:
+ *  lines with the same key are in the order of `samples.jsonl`. */
+export class TokenIndex implements LineSink {
+  private readonly positions = new Map<string, LinePosition[]>();
+
+  add(bytes: Buffer, offset: number): boolean {
+    const key = readKey(bytes);
+    if (key === undefined) return false;
+    const position = { offset, size: bytes.length };
+    const positions = this.positions.get(key);
+    if (positions === undefined) this.positions.set(key, [position]);
+    else positions.push(position);
+    return true;
+  }
+
+  clear(): void {
+    this.positions.clear();
+  }
+
+  /** @param nth number of earlier samples with the same key */
+  positionOf({ step, promptIdx, sample }: SampleKey, nth: number): LinePosition | undefined {
+    return this.positions.get(`${step},${promptIdx},${sample}`)?.[nth];
+  }
+}
+
+function readKey(bytes: Buffer): string | undefined {
+  const match = lineStart.exec(bytes.toString('latin1', 0, MAX_LINE_START));
+  if (match !== null) return match.slice(1).join(',');
+  const record = parseRecord(bytes);
+  if (record === undefined) return undefined;
+  const { step, promptIdx, sample } = record;
+  return [promptIdx, sample].every(Number.isSafeInteger)
+    ? `${step},${promptIdx},${sample}`
+    : undefined;
 }

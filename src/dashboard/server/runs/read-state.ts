@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { statIfExists } from '../../../fs/index.ts';
 import { commandOf } from '../../../run/run-config-files.ts';
 import { isRunAlive } from '../../../run/run-lock.ts';
 import { hasEnded, runStatuses, stateName } from '../../../run/run-state.ts';
@@ -8,7 +9,7 @@ import type { RunKindName, RunStatus } from '../../api.ts';
 
 const phaseSchema = z.object({ phase: z.string(), done: z.number(), total: z.number() });
 
-/** A run's state as far as it is there: versions before and after this one may have other fields. */
+/** The state of a run; other versions may have other fields. */
 const stateSchema = z.object({
   startedAt: z.iso.datetime().catch(new Date(0).toISOString()),
   step: z.int().min(0).catch(0),
@@ -22,18 +23,18 @@ export type ReadState = Omit<z.output<typeof stateSchema>, 'status'> & {
   readonly status: RunStatus;
 };
 
-/** How far a run is, and whether its process lives; undefined if the folder holds none.
- *  @param read the object in its file */
+/** Reads the state of a run and checks whether its process is alive; undefined if the folder is not a run.
+ *  @param read reads its state file */
 export async function readState(
   folder: string,
   read: () => ReturnType<typeof readJson> = () => readJson(join(folder, stateName)),
 ): Promise<ReadState | undefined> {
   const state = parseState(await read());
   if (state === undefined || !isLiving(state.status) || isRunAlive(folder)) return state;
-  // The process may have ended in order between the two looks.
+  // The process may have ended normally between the two checks.
   const again = parseState(await read());
   if (again === undefined || !isLiving(again.status)) return again;
-  const message = 'Its process is gone without having said why; --resume goes on with it';
+  const message = 'The process ended without giving a reason; continue the run with --resume';
   return { ...again, status: 'killed', phase: null, message };
 }
 
@@ -45,13 +46,13 @@ export function isLiving(status: RunStatus): boolean {
   return status !== 'killed' && !hasEnded({ status });
 }
 
-/** What a run trains, by its config. */
+/** The kind of a run, from its config. */
 export function kindOf(config: Readonly<Record<string, unknown>>): RunKindName {
   const command = commandOf(config) ?? 'train';
   return command === 'train' ? 'ppo' : command;
 }
 
-/** The object in a file; undefined where there is none, also where it is being written. */
+/** Reads a JSON object; undefined if the file is missing, empty if it is not a JSON object. */
 export async function readJson(
   path: string,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
@@ -65,5 +66,33 @@ export async function readJson(
     return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch {
     return {};
+  }
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A file with one JSON object, read again only if it has changed. The object's identity changes only
+ *  with the file. */
+export class JsonFile {
+  private readonly path: string;
+  private lastStats: string | undefined;
+  private object: JsonObject | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The object as last read. */
+  get value(): JsonObject | undefined {
+    return this.object;
+  }
+
+  /** Reads the object; undefined if the file is missing, empty if it contains something else. */
+  async read(): Promise<JsonObject | undefined> {
+    const stats = await statIfExists(this.path);
+    const key = stats && `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+    if (key === undefined || key !== this.lastStats) this.object = await readJson(this.path);
+    this.lastStats = key;
+    return this.object;
   }
 }

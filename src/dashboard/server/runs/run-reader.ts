@@ -1,23 +1,21 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { JsonlTail } from '../../../fs/index.ts';
+import { JsonlTail, type LineSink } from '../../../fs/index.ts';
 import { locateRunFiles, type RunPaths } from '../../../run/run-folder.ts';
 import { stateName } from '../../../run/run-state.ts';
-import type { DashboardEvent, RunSummary } from '../../api.ts';
-import { readLastRecords } from '../logs/read-records.ts';
+import type { DashboardEvent, MetricColumns, RunSummary } from '../../api.ts';
+import { type LogRecord, parseRecord, readLastRecords } from '../logs/log-records.ts';
+import { MetricTable } from '../logs/metric-table.ts';
 import type { FoundRun } from './find-runs.ts';
-import { JsonFile } from './json-file.ts';
-import { type FreshMetrics, LineCount, MetricFeed } from './metric-feed.ts';
-import { isLiving, kindOf, type ReadState, readState } from './read-state.ts';
-import { StepTimes } from './step-times.ts';
+import { isLiving, JsonFile, kindOf, type ReadState, readState } from './read-state.ts';
 
 type RunEvent = Extract<DashboardEvent, { type: 'metrics' | 'reset' }>;
 
-/** Keeps the summary of one run up to date. Logs are counted and not held: see `RunTables`. */
+/** Keeps the summary of one run up to date. It only counts log lines; `RunTables` reads them. */
 export class RunReader {
   readonly folder: string;
   readonly id: string;
-  /** May change with the names of other runs. */
+  /** May change if another run has the same name. */
   name: string;
   private readonly paths: RunPaths;
   private readonly state: JsonFile;
@@ -45,7 +43,7 @@ export class RunReader {
     ];
   }
 
-  /** Undefined before the first update; another object where, and only where, something changed. */
+  /** Undefined before the first update; the object changes only if its content does. */
   get summary(): RunSummary | undefined {
     return this.last;
   }
@@ -54,31 +52,31 @@ export class RunReader {
     return this.last === undefined || isLiving(this.last.status);
   }
 
-  /** Whether the run has a new state: so it is where one that has ended goes on. */
+  /** Whether the state file has changed, such as when an ended run is resumed. */
   async hasNewState(): Promise<boolean> {
     const before = this.state.value;
     return (await this.state.read()) !== before;
   }
 
-  /** Reads what is new, and says what of it pages must be told; undefined where the run is gone. */
+  /** Reads changes and returns the events for open pages; undefined if the run was deleted. */
   async update(): Promise<RunEvent[] | undefined> {
     const state = await readState(this.folder, () => this.state.read());
     if (state === undefined) return undefined;
     const isFirst = this.last === undefined;
     const changes = await Promise.all(this.tails.map((tail) => tail.update()));
-    const fresh = this.metrics.take();
+    const added = this.metrics.take();
     const isReset = changes.includes('reset');
-    await this.followTimes(isReset ? 'many' : fresh);
+    await this.followTimes(isReset ? 'many' : added);
     const summary = this.describe(state, (await this.config.read()) ?? {});
     if (!isDeepStrictEqual(summary, this.last)) this.last = summary;
-    if (isReset || (fresh === 'many' && !isFirst)) return [{ type: 'reset', run: this.id }];
-    if (fresh === undefined || fresh === 'many') return [];
-    return [{ type: 'metrics', run: this.id, data: fresh.columns }];
+    if (isReset || (added === 'many' && !isFirst)) return [{ type: 'reset', run: this.id }];
+    if (added === undefined || added === 'many') return [];
+    return [{ type: 'metrics', run: this.id, data: added.columns }];
   }
 
-  private async followTimes(fresh: FreshMetrics): Promise<void> {
-    if (fresh === 'many') this.times.restart(await readLastRecords(this.paths.metrics));
-    else if (fresh !== undefined) this.times.add(fresh.records);
+  private async followTimes(added: NewMetrics): Promise<void> {
+    if (added === 'many') this.times.restart(await readLastRecords(this.paths.metrics));
+    else if (added !== undefined) this.times.add(added.records);
   }
 
   private describe(state: ReadState, config: Readonly<Record<string, unknown>>): RunSummary {
@@ -102,4 +100,110 @@ export class RunReader {
     if (status !== 'running' || totalSteps === null || seconds === null) return null;
     return Math.max(0, totalSteps - step) * seconds;
   }
+}
+
+/** Maximum number of rows in one event; the page loads more by itself. */
+const MAX_EVENT_ROWS = 500;
+
+/** Rows since the last call: none, some, or too many for an event. */
+type NewMetrics =
+  | undefined
+  | 'many'
+  | { readonly records: readonly LogRecord[]; readonly columns: MetricColumns };
+
+/** Counts the lines of `metrics.jsonl` and collects new ones. */
+class MetricFeed implements LineSink {
+  private lines = 0;
+  private isOpen = false;
+  private newRecords: LogRecord[] = [];
+
+  get count(): number {
+    return this.lines;
+  }
+
+  add(bytes: Buffer): boolean {
+    this.lines++;
+    // Pages load the rows that were there at the start by themselves.
+    if (!this.isOpen || this.newRecords.length > MAX_EVENT_ROWS) return true;
+    const record = parseRecord(bytes);
+    if (record !== undefined) this.newRecords.push(record);
+    return record !== undefined;
+  }
+
+  clear(): void {
+    this.lines = 0;
+    this.newRecords = [];
+  }
+
+  /** The rows since the last call; the first call returns `many`. */
+  take(): NewMetrics {
+    const records = this.newRecords;
+    if (!this.isOpen || records.length > MAX_EVENT_ROWS) {
+      this.isOpen = true;
+      this.newRecords = [];
+      return 'many';
+    }
+    if (records.length === 0) return undefined;
+    this.newRecords = [];
+    const table = new MetricTable();
+    for (const record of records) table.append(record);
+    return { records, columns: { ...table.select({ points: MAX_EVENT_ROWS }), rows: this.lines } };
+  }
+}
+
+/** Counts the lines of a log. */
+class LineCount implements LineSink {
+  private lines = 0;
+
+  get count(): number {
+    return this.lines;
+  }
+
+  add(): boolean {
+    this.lines++;
+    return true;
+  }
+
+  clear(): void {
+    this.lines = 0;
+  }
+}
+
+/** Number of steps in the median. */
+const RECENT = 20;
+
+/** Median duration of a run's last steps. Durations come from the metrics, which use a monotonic clock;
+ *  a step in which the machine slept is an outlier that the median ignores.
+ *  @example the last steps took 2, 900 and 3 s  →  3 */
+export class StepTimes {
+  private recent: number[] = [];
+  private middle: number | null = null;
+
+  /** The median in seconds; null if unknown. */
+  get seconds(): number | null {
+    return this.middle;
+  }
+
+  /** Adds later steps. */
+  add(records: readonly LogRecord[]): void {
+    const times = records.slice(-RECENT).map(secondsOf).filter(isTime);
+    this.recent = [...this.recent, ...times].slice(-RECENT);
+    this.middle = this.recent.toSorted((a, b) => a - b)[this.recent.length >> 1] ?? null;
+  }
+
+  /** Replaces all steps. */
+  restart(records: readonly LogRecord[]): void {
+    this.recent = [];
+    this.add(records);
+  }
+}
+
+function secondsOf(record: LogRecord): number {
+  const times = Object.entries(record).filter(([name]) => name.startsWith('timing/'));
+  return times.reduce((sum, [, value]) => sum + (typeof value === 'number' ? value : 0), 0);
+}
+
+/** A clock that was set back gives negative times. */
+function isTime(seconds: number): boolean {
+  return Number.isFinite(seconds) && seconds > 0;
 }

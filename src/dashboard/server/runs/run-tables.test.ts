@@ -9,7 +9,7 @@ import {
 import { makeTempFolder } from '../../../../test/helpers/runtime-temp-folder.ts';
 import { RunTables } from './run-tables.ts';
 
-test('samples of one prompt in one step have their own tokens', async () => {
+test('samples of the same prompt in a step have their own tokens', async () => {
   const folder = join(makeTempFolder(), 'run');
   writeFakeRun(folder, { steps: 1, samples: 0 });
   const place = { step: 1, promptIdx: 0, sample: 0 };
@@ -27,5 +27,5 @@ test('samples of one prompt in one step have their own tokens', async () => {
   expect(rows.map(({ hasTokens }) => hasTokens)).toEqual([true, true, false]);
   expect((await tables.tokens(0)).texts).toEqual(['first']);
   expect((await tables.tokens(1)).texts).toEqual(['second']);
-  await expect(tables.tokens(2)).rejects.toThrow('The tokens of sample 2 were not written down');
+  await expect(tables.tokens(2)).rejects.toThrow('The run did not record the tokens of sample 2');
 });

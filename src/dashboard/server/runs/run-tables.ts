@@ -10,14 +10,13 @@ import type {
   TokenColumns,
 } from '../../api.ts';
 import { querySamples } from '../../sample-query.ts';
-import { Refusal } from '../http/refusal.ts';
+import { RequestError } from '../http/request-error.ts';
+import { type LinePosition, readRecords, readRecordsAt } from '../logs/log-records.ts';
 import { type MetricSelection, MetricTable } from '../logs/metric-table.ts';
-import { type LinePlace, readRecords, readRecordsAt } from '../logs/read-records.ts';
-import { SampleTable, toSampleRow } from '../logs/sample-table.ts';
-import { TokenIndex } from '../logs/token-index.ts';
+import { SampleTable, TokenIndex, toSampleRow } from '../logs/sample-table.ts';
 
-/** What pages ask of one run's logs. Metrics are held as columns; of samples and tokens only where
- *  they lie and what queries look at. */
+/** Answers queries about one run's logs. Metrics are in memory as columns; of samples and tokens only
+ *  their positions in the file and what queries need. */
 export class RunTables {
   private readonly paths: RunPaths;
   private readonly metricTable = new MetricTable();
@@ -34,8 +33,8 @@ export class RunTables {
     this.tokenTail = new JsonlTail(this.paths.tokens, this.tokenIndex);
   }
 
-  /** Reads all that is there, before anybody asks. */
-  async readAhead(): Promise<void> {
+  /** Reads all logs before the first query. */
+  async preload(): Promise<void> {
     for (const tail of [this.metricTail, this.sampleTail, this.tokenTail]) await tail.update();
   }
 
@@ -47,25 +46,25 @@ export class RunTables {
   async samples(query: SampleQuery): Promise<SamplePage> {
     await Promise.all([this.sampleTail.update(), this.tokenTail.update()]);
     const { total, rows } = querySamples(this.sampleTable.rows, query);
-    const places = rows.map(({ index }) => this.sampleTable.placeOf(index)!);
-    const records = await readRecordsAt(this.paths.samples, places);
-    const whole = rows.map((row, i) => {
+    const positions = rows.map(({ index }) => this.sampleTable.positionOf(index)!);
+    const records = await readRecordsAt(this.paths.samples, positions);
+    const samples = rows.map((row, i) => {
       const hasTokens = this.tokensOf(row) !== undefined;
-      return { ...toSampleRow(expectSame(records[i], row.step), row.index), hasTokens };
+      return { ...toSampleRow(expectStep(records[i], row.step), row.index), hasTokens };
     });
-    return { total, rows: whole };
+    return { total, rows: samples };
   }
 
   async tokens(index: number): Promise<TokenColumns> {
     await Promise.all([this.sampleTail.update(), this.tokenTail.update()]);
     const row = this.sampleTable.rows[index];
-    if (row === undefined) throw new Refusal(404, `There is no sample ${index} in this run`);
-    const place = this.tokensOf(row);
-    if (place === undefined) {
-      throw new Refusal(404, `The tokens of sample ${index} were not written down`);
+    if (row === undefined) throw new RequestError(404, `There is no sample ${index} in this run`);
+    const position = this.tokensOf(row);
+    if (position === undefined) {
+      throw new RequestError(404, `The run did not record the tokens of sample ${index}`);
     }
-    const [record] = await readRecordsAt(this.paths.tokens, [place]);
-    return expectSame(record, row.step) as unknown as TokenColumns;
+    const [record] = await readRecordsAt(this.paths.tokens, [position]);
+    return expectStep(record, row.step) as unknown as TokenColumns;
   }
 
   evaluations(): Promise<readonly EvaluationRow[]> {
@@ -76,13 +75,13 @@ export class RunTables {
     return (await readRecords(this.paths.log)) as unknown as readonly LogRow[];
   }
 
-  private tokensOf(row: SampleRow): LinePlace | undefined {
-    return this.tokenIndex.placeOf(row, this.sampleTable.countEqual(row));
+  private tokensOf(row: SampleRow): LinePosition | undefined {
+    return this.tokenIndex.positionOf(row, this.sampleTable.countEqual(row));
   }
 }
 
-/** A resumed run may replace its logs between the look-up and the reading. */
-function expectSame<T extends { readonly step: number }>(record: T | undefined, step: number): T {
+/** Checks that a record is still the expected one: a resumed run may rewrite its logs meanwhile. */
+function expectStep<T extends { readonly step: number }>(record: T | undefined, step: number): T {
   if (record?.step === step) return record;
-  throw new Refusal(409, 'The log was replaced or damaged while it was read; ask again');
+  throw new RequestError(409, 'The log changed while it was being read; try again');
 }

@@ -1,0 +1,50 @@
+import { ConfigError } from './parse-config.ts';
+
+/** A source of scores as written in a config. */
+export interface RewardSpec {
+  readonly kind: 'file' | 'server' | 'human' | 'live' | 'model' | 'library';
+  /** Path or URL; for `library` the whole text with options and weight; for `live` the word `human`. */
+  readonly place: string;
+  readonly weight: number;
+}
+
+/** Parses a source of scores. A URL with a query has no weight, because it may end with `=` and a number.
+ *  @example 'reward.ts'             →  file reward.ts, weight 1
+ *  @example 'model:runs/rm=0.5'     →  model runs/rm, weight ½
+ *  @example 'human=2'               →  live human, weight 2
+ *  @example 'brevity:target=20'     →  library brevity:target=20
+ *  @example 'http://host/score?v=2' →  server http://host/score?v=2, weight 1 */
+export function parseRewardSpec(text: string): RewardSpec {
+  const error = findRewardError(text);
+  if (error !== undefined) throw new ConfigError(`Cannot use the run config: ${error}`);
+  return splitRewardSpec(text);
+}
+
+/** A name, optionally with options or a weight; paths have dots or slashes, the others a scheme. */
+const libraryReward = /^(?!(human|model|https?):|human(=|$))[A-Za-z]{2,}([:=].*)?$/s;
+
+/** Describes what is wrong with a reward's text, if anything. */
+export function findRewardError(text: string): string | undefined {
+  const { place } = splitRewardSpec(text);
+  return place === ''
+    ? `reward must name a file, a server or a folder, got ${JSON.stringify(text)}`
+    : undefined;
+}
+
+/** Parses a source of scores without checking it. */
+export function splitRewardSpec(text: string): RewardSpec {
+  if (libraryReward.test(text)) return { kind: 'library', place: text, weight: 1 };
+  const isServer = /^https?:\/\//i.test(text);
+  const weighted = /^(.*)=([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/is.exec(text);
+  const [, whole = text, weight = '1'] = (isServer && text.includes('?') ? null : weighted) ?? [];
+  if (isServer) return { kind: 'server', place: whole, weight: Number(weight) };
+  if (whole === 'human') return { kind: 'live', place: whole, weight: Number(weight) };
+  const [, kind = 'file', place = whole] = /^(human|model):(.*)$/s.exec(whole) ?? [];
+  return { kind: kind as RewardSpec['kind'], place, weight: Number(weight) };
+}
+
+/** The text of a spec: the inverse of `splitRewardSpec`. */
+export function formatRewardSpec({ kind, place, weight }: RewardSpec): string {
+  const scheme = kind === 'human' || kind === 'model' ? `${kind}:` : '';
+  return `${scheme}${place}${weight === 1 ? '' : `=${weight}`}`;
+}

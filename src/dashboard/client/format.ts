@@ -1,0 +1,74 @@
+/** A number in few characters: at most 4 decimals or as many as given, and an exponent for very small
+ *  and very large numbers.
+ *  @example −0.05213  →  '−0.0521', '−0.052' with 3;  0.00001  →  '1.00e-5';  12  →  '12';  null and NaN  →  '–' */
+export function formatNumber(x: number | null | undefined, decimals = 4): string {
+  if (x === null || x === undefined || Number.isNaN(x)) return '–';
+  if (!Number.isFinite(x)) return x > 0 ? '∞' : '−∞';
+  const size = Math.abs(x);
+  const needsExponent = size >= 1e6 || (size > 0 && size < 5e-4);
+  const text = needsExponent
+    ? size.toExponential(2)
+    : String(Number(size.toFixed(decimalsFor(size, decimals))));
+  return x < 0 ? `−${text}` : text;
+}
+
+/** A probability from its logprob.
+ *  @example ln ½  →  '50%';  ln 0.1234  →  '12.3%';  −20  →  '2.1e-7%' */
+export function formatProbability(logprob: number | null | undefined): string {
+  if (logprob === null || logprob === undefined || Number.isNaN(logprob)) return '–';
+  const percent = 100 * Math.exp(logprob);
+  if (percent > 0 && percent < 0.01) return `${percent.toExponential(1)}%`;
+  return `${Number(percent.toFixed(percent < 1 ? 2 : 1))}%`;
+}
+
+function decimalsFor(size: number, max: number): number {
+  if (size >= 1000) return 1;
+  return size >= 100 ? 2 : max;
+}
+
+/** Control characters except tab and newline, and characters without width or that change the
+ *  direction of text. */
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it must find
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/** Replaces hidden characters with visible signs. Tabs and newlines stay.
+ *  @example 'a\u001b[1m'  →  'a␛[1m';  'a\u202eb'  →  'a⟨U+202E⟩b' */
+export function visibleText(text: string): string {
+  return text.replace(HIDDEN, (character) => visibleSign(character.charCodeAt(0)));
+}
+
+/** The start of a text on one line: newlines become ↵ and tabs spaces.
+ *  @example 'a\nb', 10  →  'a↵b';  'abcdef', 3  →  'abc…' */
+export function oneLine(text: string, limit: number): string {
+  const start = text.length > limit ? `${text.slice(0, limit)}…` : text;
+  return visibleText(start.replace(/\r?\n/g, '↵').replace(/\t/g, ' '));
+}
+
+function visibleSign(code: number): string {
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  if (code === 0x7f) return '␡';
+  return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+}
+
+/** A number as an axis label: round numbers stay short.
+ *  @example 0.30000000000000004  →  '0.3', 25000  →  '25k', 2e-7  →  '2e-7' */
+export function formatTick(value: number): string {
+  const text = formatSize(Math.abs(value));
+  return value < 0 ? `−${text}` : text;
+}
+
+function formatSize(size: number): string {
+  if (size >= 1e6) return `${trim(size / 1e6)}M`;
+  if (size >= 1e4) return `${trim(size / 1e3)}k`;
+  return size !== 0 && size < 1e-3 ? tiny(size) : trim(size);
+}
+
+function trim(size: number): string {
+  return String(Number(size.toPrecision(6)));
+}
+
+function tiny(size: number): string {
+  const [digits, exponent] = size.toExponential(3).split('e') as [string, string];
+  return `${Number(digits)}e${exponent}`;
+}

@@ -1,0 +1,152 @@
+import { readCsv, readTsv } from './csv-rows.ts';
+import {
+  catchRowError,
+  type DataFile,
+  type DataRow,
+  kindOf,
+  RowError,
+  type RowErrorHandler,
+  textColumn,
+  throwRowError,
+  toRow,
+} from './data-row.ts';
+import { readLines, readText } from './read-text.ts';
+
+type RowReader = (file: DataFile, onRowError?: RowErrorHandler) => AsyncGenerator<DataRow>;
+
+/** The reader for each file extension, in order of preference for datasets with several. */
+const readers: ReadonlyMap<string, RowReader> = new Map([
+  ['.parquet', readParquet],
+  ['.jsonl', readJsonLines],
+  ['.ndjson', readJsonLines],
+  ['.csv', readCsv],
+  ['.tsv', readTsv],
+  ['.json', readJson],
+  ['.txt', readTextLines],
+]);
+
+/** The known file extensions, in order of preference. */
+export const extensions: readonly string[] = [...readers.keys()];
+
+/** The extension that decides how a file is read; text files may be compressed, as `.jsonl.gz`.
+ *  @example 'data/train.jsonl.gz'  →  '.jsonl' */
+export function extensionOf(path: string): string | undefined {
+  const [, extension, packed] = /(\.[a-z]+)(\.gz)?$/i.exec(path) ?? [];
+  const known = extension?.toLowerCase();
+  if (known === undefined || !readers.has(known)) return undefined;
+  return known === '.parquet' && packed !== undefined ? undefined : known;
+}
+
+/** Reads the rows of a file according to its extension. Unreadable rows go to `onRowError`, which
+ *  throws by default. */
+export function readFileRows(
+  file: DataFile,
+  onRowError?: RowErrorHandler,
+): AsyncGenerator<DataRow> {
+  const extension = extensionOf(file.path);
+  if (extension !== undefined) return readers.get(extension)!(file, onRowError);
+  throw new TypeError(
+    `Cannot read ${file.name}: its name must end in ${extensions.join(', ')}, or a text format followed by .gz; rename or convert it`,
+  );
+}
+
+/** Reads a file with one JSON value per line; blank lines are skipped. */
+export async function* readJsonLines(
+  file: DataFile,
+  onRowError: RowErrorHandler = throwRowError,
+): AsyncGenerator<DataRow> {
+  for await (const { text, number } of readLines(file, onRowError)) {
+    const origin = `${file.name} line ${number}`;
+    if (text.trim() === '') continue;
+    const row = catchRowError(() => toRow(parseJson(text, origin), origin), onRowError);
+    if (row !== undefined) yield row;
+  }
+}
+
+/** Reads a JSON file: a list, or an object with exactly one list. */
+export async function* readJson(
+  file: DataFile,
+  onRowError: RowErrorHandler = throwRowError,
+): AsyncGenerator<DataRow> {
+  const rows = findList(parseJson(await readText(file), file.name), file.name);
+  for (const [i, value] of rows.entries()) {
+    const row = catchRowError(() => toRow(value, `${file.name} row ${i + 1}`), onRowError);
+    if (row !== undefined) yield row;
+  }
+}
+
+/** Reads one text per non-blank line. */
+export async function* readTextLines(
+  file: DataFile,
+  onRowError: RowErrorHandler = throwRowError,
+): AsyncGenerator<DataRow> {
+  for await (const { text, number } of readLines(file, onRowError)) {
+    if (text.trim() === '') continue;
+    yield { columns: { [textColumn]: text }, origin: `${file.name} line ${number}` };
+  }
+}
+
+function findList(value: unknown, name: string): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  const fail = (got: string) =>
+    new TypeError(`Cannot read ${name}: it must be a list or an object with one list, got ${got}`);
+  if (typeof value !== 'object' || value === null) throw fail(kindOf(value));
+  const lists = Object.entries(value).filter(([, entry]) => Array.isArray(entry));
+  const [list] = lists;
+  if (list !== undefined && lists.length === 1) return list[1];
+  const keys = lists.map(([key]) => `"${key}"`).join(', ');
+  throw fail(lists.length === 0 ? 'an object without a list' : `an object with the lists ${keys}`);
+}
+
+function parseJson(text: string, origin: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const { message } = cause as SyntaxError;
+    throw new RowError(`Cannot read ${origin}: it must be JSON (${message})`, {
+      reason: 'invalid-row',
+      origin,
+      cause,
+    });
+  }
+}
+
+/** Reads a Parquet file with one row group in memory at a time. */
+export async function* readParquet({ path, name }: DataFile): AsyncGenerator<DataRow> {
+  const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects }, { compressors }] =
+    await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
+  const explain = (cause: unknown) => {
+    const { message } = cause as Error;
+    return new Error(`Cannot read ${name}: it must be a complete Parquet file (${message})`, {
+      cause,
+    });
+  };
+  const file = await asyncBufferFromFile(path);
+  const metadata = await parquetMetadataAsync(file).catch((cause) => {
+    throw explain(cause);
+  });
+  let rowStart = 0;
+  for (const { num_rows } of metadata.row_groups) {
+    const rowEnd = rowStart + Number(num_rows);
+    const options = { file, metadata, compressors, rowStart, rowEnd };
+    const rows = await parquetReadObjects(options).catch((cause) => {
+      throw explain(cause);
+    });
+    for (const [i, row] of rows.entries()) {
+      const columns = toPlain(row) as Record<string, unknown>;
+      yield { columns, origin: `${name} row ${rowStart + i + 1}` };
+    }
+    rowStart = rowEnd;
+  }
+}
+
+/** Converts 64-bit integers to numbers, or to text if a number is not exact, so that rows are JSON. */
+function toPlain(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+  }
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (value === null || typeof value !== 'object') return value;
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, toPlain(entry)]));
+}

@@ -1,0 +1,104 @@
+import { concatInts, lengthsOf, offsetsOf } from '../columns/index.ts';
+import { PackedBatch } from './decoder/packed-batch.ts';
+import type { RowLayout } from './decoder/share-rows.ts';
+
+/** Where a response comes from. Samples of one prompt share one array. */
+interface PromptTokens {
+  readonly promptTokens: Int32Array;
+}
+
+/** Responses to prompts: their tokens as columns, without padding. */
+export interface Responses<Sequence extends PromptTokens = PromptTokens> {
+  readonly sequences: readonly Sequence[];
+  /** Response i has the tokens from offsets[i] up to offsets[i + 1], [B + 1]. */
+  readonly offsets: Int32Array;
+  readonly tokens: Int32Array;
+}
+
+/** Responses as columns.
+ *  @param prompts `prompts[i]` is the prompt of `responses[i]` */
+export function toResponses(
+  prompts: readonly ArrayLike<number>[],
+  responses: readonly ArrayLike<number>[],
+): Responses {
+  return {
+    sequences: prompts.map((prompt) => ({
+      promptTokens: prompt instanceof Int32Array ? prompt : Int32Array.from(prompt),
+    })),
+    offsets: offsetsOf(responses.map(({ length }) => length)),
+    tokens: concatInts(responses.map((response) => Int32Array.from(response))),
+  };
+}
+
+/** Some of the responses, in the given order. */
+export function selectResponses<Sequence extends PromptTokens>(
+  { sequences, offsets, tokens }: Responses<Sequence>,
+  indices: readonly number[],
+): Responses<Sequence> {
+  const parts = indices.map((i) => tokens.subarray(offsets[i]!, offsets[i + 1]!));
+  return {
+    sequences: indices.map((i) => sequences[i]!),
+    offsets: offsetsOf(parts.map(({ length }) => length)),
+    tokens: concatInts(parts),
+  };
+}
+
+/** Prompts and responses as one batch. The rows of each prompt come first, once for all its
+ *  samples, then the rows of all responses.
+ *  @example prompts of 2 and 1 tokens, two responses of 1 to the first, one of 2 to the second  →
+ *  [0, 1, 3], [0, 1, 4], [2, 5, 6] */
+export function packResponses(responses: Responses): PackedBatch {
+  return new PackedBatch(wholeSequences(responses), { layout: promptsFirst(responses) });
+}
+
+/** The prompts of some responses, each once, in the order of their rows in the packed batch. */
+export function distinctPrompts({ sequences }: Pick<Responses, 'sequences'>): Int32Array[] {
+  return [...new Set(sequences.map(({ promptTokens }) => promptTokens))];
+}
+
+/**
+ * The rows of a packed batch that hold the states of each response: the state before response token
+ * t is in the row of the token before it.
+ * @param counts number of states per response, counted from the first token: by default one per
+ * token; one more is the state after the last token
+ * @example prompts of 3 and 2 tokens, responses of 2 and 1  →  [2, 3, 6]
+ */
+export function stateRows(
+  batch: Pick<PackedBatch, 'rows'>,
+  { sequences, offsets }: Pick<Responses, 'sequences' | 'offsets'>,
+  counts: readonly number[] = lengthsOf(offsets),
+): Int32Array {
+  return concatInts(
+    sequences.map(({ promptTokens: { length } }, i) =>
+      batch.rows[i]!.subarray(length - 1, length - 1 + counts[i]!),
+    ),
+  );
+}
+
+function promptsFirst({ sequences, offsets }: Responses): RowLayout {
+  const firstRows = new Map<Int32Array, number>();
+  let count = 0;
+  for (const { promptTokens } of sequences) {
+    if (firstRows.has(promptTokens)) continue;
+    firstRows.set(promptTokens, count);
+    count += promptTokens.length;
+  }
+  const rows = sequences.map(({ promptTokens }, i) => {
+    const { length } = promptTokens;
+    const prompt = firstRows.get(promptTokens)!;
+    const response = count - length;
+    const own = offsets[i + 1]! - offsets[i]!;
+    count += own;
+    return Int32Array.from({ length: length + own }, (_, t) =>
+      t < length ? prompt + t : response + t,
+    );
+  });
+  return { rows, count };
+}
+
+/** The prompt and response tokens of each sequence. */
+function wholeSequences({ sequences, offsets, tokens }: Responses): Int32Array[] {
+  return sequences.map(({ promptTokens }, i) =>
+    concatInts([promptTokens, tokens.subarray(offsets[i]!, offsets[i + 1]!)]),
+  );
+}

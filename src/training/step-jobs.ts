@@ -1,0 +1,245 @@
+import { concatFloats, lengthsOf, splitByLengths, splitByOffsets } from '../columns/index.ts';
+import type { PPOConfig } from '../config/ppo-config.ts';
+import type { NamedArrays } from '../engine/optim/index.ts';
+import type { Experience } from '../experience-buffer/experience.ts';
+import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
+import type { PolicyModel, SFTModel, ValueModel } from '../models/index.ts';
+import { packResponses, type Responses, stateRows } from '../models/responses.ts';
+import type { TokenLogprobs } from '../token-attribution/token-attributor.ts';
+import { reusesPrompts, type SequenceKey, type StepCache, takePass } from './micro-batches.ts';
+import { type PolicyLoss, type PolicySums, policyRatio, rolloutWeights } from './policy-loss.ts';
+import { policyGradients, runPolicy } from './policy-pass.ts';
+import { runScalar, scalarGradients } from './scalar-pass.ts';
+import type { ValueLoss, ValueSums } from './value-loss.ts';
+
+/** Generates the responses to a shard of the step's prompts. */
+export interface RolloutJob {
+  readonly prompts: readonly Int32Array[];
+  /** Sampling, seed and stream key; `firstPrompt` is the number of the shard's first prompt. */
+  readonly generation: GenerationOptions;
+}
+
+/** Scores the responses of one micro-batch. */
+export interface ScoreJob {
+  /** Number of the micro-batch in the step's plan. */
+  readonly microBatch: number;
+  readonly responses: Responses<SequenceKey>;
+}
+
+/** Computes the gradients of one micro-batch. */
+export interface GradientJob {
+  /** Number of the micro-batch in the optimiser step. */
+  readonly microBatch: number;
+  readonly experience: Experience;
+  /** What losses divide by: counts of the whole optimiser step, so that micro-batches add up. */
+  readonly counts: StepCounts;
+  readonly klCoef: number;
+}
+
+export interface StepCounts {
+  readonly sequenceCount: number;
+  /** Number of response tokens. */
+  readonly tokenCount: number;
+  /** Number of values that are learned. */
+  readonly stepCount: number;
+}
+
+export interface GradientResult {
+  readonly policy: {
+    readonly gradients: NamedArrays;
+    readonly sums: PolicySums;
+    /** ρ_t = π_new/π_old per token, at either ratio level, [N]. */
+    readonly ratios: Float32Array;
+  };
+  /** Missing without a value model. */
+  readonly value?: { readonly gradients: NamedArrays; readonly sums: ValueSums };
+}
+
+/** In-process extras of a job. They change its speed, never its result. */
+export interface JobContext {
+  /** Passes that other jobs of the step reuse. */
+  readonly cache?: StepCache | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called for each finished text. */
+  readonly onText?: (() => void) | undefined;
+}
+
+/**
+ * The heavy parts of a PPO step, as functions of plain data to plain data. How a step is cut into jobs
+ * depends on its data and config alone, and results are combined in a fixed order, so the bits do
+ * not depend on where the jobs run.
+ */
+export interface StepJobs {
+  rollOut(job: RolloutJob, context?: JobContext): Promise<GeneratedText[]>;
+  /** log π_old */
+  policyLogprobs(job: ScoreJob, context?: JobContext): Promise<TokenLogprobs>;
+  /** log π_ref */
+  refLogprobs(job: ScoreJob): Promise<TokenLogprobs>;
+  /** V_old of the states of each response. */
+  values(
+    job: ScoreJob & { readonly stateCounts: readonly number[] },
+    context?: JobContext,
+  ): Promise<Float32Array>;
+  gradients(job: GradientJob, context?: JobContext): Promise<GradientResult>;
+}
+
+export interface LocalJobsOptions {
+  readonly config: PPOConfig;
+  readonly policy: PolicyModel;
+  readonly reference?: SFTModel | undefined;
+  readonly value?: ValueModel | undefined;
+  readonly policyLoss: PolicyLoss;
+  readonly valueLoss: ValueLoss;
+}
+
+/** Runs the jobs of a step in this process. */
+export class LocalJobs implements StepJobs {
+  private readonly options: LocalJobsOptions;
+
+  constructor(options: LocalJobsOptions) {
+    this.options = options;
+  }
+
+  rollOut({ prompts, generation }: RolloutJob, context: JobContext = {}) {
+    const { policy, config } = this.options;
+    const { cache, signal, onText } = context;
+    const promptPasses =
+      cache !== undefined && reusesPrompts(prompts, config)
+        ? { save: config.saveActivations, passes: cache.prompts }
+        : undefined;
+    return policy.generate(prompts, { ...generation, promptPasses, signal, onText });
+  }
+
+  async policyLogprobs({ microBatch, responses }: ScoreJob, { cache }: JobContext = {}) {
+    const { policy } = this.options;
+    if (cache === undefined) return this.logprobs(policy, responses);
+    const pass = await this.runPolicy(responses, cache);
+    cache.policy.set(microBatch, pass);
+    return pass.head;
+  }
+
+  async refLogprobs({ responses }: ScoreJob) {
+    const { reference } = this.options;
+    if (reference === undefined) throw new Error('Internal: scoring needs a reference');
+    return this.logprobs(reference, responses);
+  }
+
+  async values(
+    { microBatch, responses, stateCounts }: Parameters<StepJobs['values']>[0],
+    { cache }: JobContext = {},
+  ): Promise<Float32Array> {
+    const { value } = this.options;
+    if (value === undefined) throw new Error('Internal: values need a value model');
+    if (cache === undefined) {
+      const { prompts, tokens } = textsOf(responses);
+      return concatFloats(await value.values(prompts, tokens, { stateCounts }));
+    }
+    const pass = await this.runValue(value, responses, stateCounts);
+    cache.value.set(microBatch, pass);
+    return pass.scores;
+  }
+
+  async gradients(job: GradientJob, { cache }: JobContext = {}): Promise<GradientResult> {
+    // The value model first: its pass is cached more often, and this frees its memory.
+    const value = await this.valueGradients(job, cache);
+    const policy = await this.policyGradients(job, cache);
+    return { policy, ...(value && { value }) };
+  }
+
+  private async policyGradients(
+    { microBatch, experience, counts, klCoef }: GradientJob,
+    cache: StepCache | undefined,
+  ): Promise<GradientResult['policy']> {
+    const { policyLoss, config } = this.options;
+    const pass = takePass(cache?.policy, microBatch) ?? (await this.runPolicy(experience, cache));
+    const { logprobs, entropies } = pass.head;
+    const { dLogprobs, dEntropies, sums } = policyLoss.evaluate({
+      offsets: experience.offsets,
+      newLogprobs: logprobs,
+      oldLogprobs: experience.logprobs,
+      refLogprobs: experience.refLogprobs,
+      advantages: experience.advantages,
+      weights: rolloutWeights(experience, config.rolloutCorrection),
+      entropies,
+      klCoef,
+      ...counts,
+    });
+    const { gradients, accumulate } = collectGradients();
+    await policyGradients(pass, { dLogprobs, dEntropies }, accumulate);
+    const ratios = logprobs.map((x, t) => policyRatio(x - experience.logprobs[t]!).ratio);
+    return { gradients, sums, ratios };
+  }
+
+  private async valueGradients(
+    { microBatch, experience, counts }: GradientJob,
+    cache: StepCache | undefined,
+  ): Promise<GradientResult['value']> {
+    const { value, valueLoss } = this.options;
+    if (value === undefined) return undefined;
+    const pass =
+      takePass(cache?.value, microBatch) ??
+      (await this.runValue(value, experience, lengthsOf(experience.stepOffsets)));
+    const { values: oldValues, returns } = experience;
+    const loss = valueLoss.evaluate({ newValues: pass.scores, oldValues, returns, ...counts });
+    const { gradients, accumulate } = collectGradients();
+    await scalarGradients(pass, loss.dValues, accumulate);
+    return { gradients, sums: loss.sums };
+  }
+
+  private runPolicy(responses: ScoreJob['responses'], cache: StepCache | undefined) {
+    const { policy, config } = this.options;
+    const past = cache?.promptsOf(responses.sequences);
+    return runPolicy(policy, responses, {
+      temperature: config.temperature,
+      withEntropy: config.entropyCoef > 0,
+      save: config.saveActivations,
+      ...(past && { past }),
+    });
+  }
+
+  private runValue(value: ValueModel, responses: Responses, stateCounts: readonly number[]) {
+    const batch = packResponses(responses);
+    const rows = stateRows(batch, responses, stateCounts);
+    return runScalar(value, batch, { rows, save: this.options.config.saveActivations });
+  }
+
+  private async logprobs(model: SFTModel, responses: Responses): Promise<TokenLogprobs> {
+    const { temperature } = this.options.config;
+    const { prompts, tokens } = textsOf(responses);
+    const { logprobs, entropies } = await model.logprobs(prompts, tokens, { temperature });
+    return { logprobs: concatFloats(logprobs), entropies: concatFloats(entropies) };
+  }
+}
+
+function textsOf({ sequences, offsets, tokens }: Responses) {
+  return {
+    prompts: sequences.map(({ promptTokens }) => promptTokens),
+    tokens: splitByOffsets(tokens, offsets),
+  };
+}
+
+function collectGradients() {
+  const gradients: Record<string, Float32Array> = {};
+  const accumulate = (part: NamedArrays) => void Object.assign(gradients, part);
+  return { gradients, accumulate };
+}
+
+/** Copies the columns of a micro-batch to the places of its responses in a column of all.
+ *  @param lengths per response of the micro-batch */
+export function placeColumns(
+  target: Float32Array,
+  {
+    offsets,
+    indices,
+    values,
+  }: {
+    readonly offsets: Int32Array;
+    readonly indices: readonly number[];
+    readonly values: Float32Array;
+  },
+): void {
+  const lengths = indices.map((i) => offsets[i + 1]! - offsets[i]!);
+  for (const [k, part] of splitByLengths(values, lengths).entries()) {
+    target.set(part, offsets[indices[k]!]!);
+  }
+}

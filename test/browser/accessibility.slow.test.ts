@@ -1,0 +1,6 @@
+import { testAccessibility } from '../helpers/accessibility.ts';
+
+testAccessibility([
+  ['dark', 'wide'],
+  ['light', 'phone'],
+]);
