@@ -96,7 +96,7 @@ describe('proximal inspect', () => {
       status: 1,
       stdout: '',
       stderr:
-        'Cannot find model "./nothing": it must be a folder that exists or a hub id such as "Qwen/Qwen3-0.6B"\n',
+        'Cannot find model "./nothing": it must be an existing folder or a hub id such as "Qwen/Qwen3-0.6B"\n',
     });
   });
 });
