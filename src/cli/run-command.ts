@@ -54,7 +54,7 @@ export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R
     .option('--json', 'Print each event as a line of JSON')
     .option(
       '--dashboard [port]',
-      'Show this run and its neighbours on a local web page until it ends; see proximal dashboard',
+      'Show this run and others next to it on a local web page until it ends; see proximal dashboard',
       parsePort,
     );
   addGroupedOptions(command, definition.groups);

@@ -55,9 +55,9 @@ export function addRuns(runs: Command): void {
     });
 }
 
-async function listRuns(given: readonly string[], { json }: RunsFlags): Promise<void> {
-  for (const folder of given) await expectFolder(folder);
-  const folders = given.length === 0 ? [defaultFolder] : given;
+async function listRuns(paths: readonly string[], { json }: RunsFlags): Promise<void> {
+  for (const folder of paths) await expectFolder(folder);
+  const folders = paths.length === 0 ? [defaultFolder] : paths;
   const rows = await readRunRows(folders);
   const text = json
     ? JSON.stringify(rows)

@@ -18,7 +18,7 @@ interface Child {
   readonly limit?: number;
 }
 
-/** Saves a checkpoint in a process of its own. */
+/** Saves a checkpoint in a new process. */
 async function saveInChild(folder: string, { step, killAt, limit }: Child) {
   const args = ['--import', 'tsx', script, folder, `${step}`, ...killAt.split(' ')];
   const child =

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRewardSpec, type RewardSpec } from '../config/reward-spec.ts';
-import { type RunConfig } from '../config/run-config.ts';
+import type { RunConfig } from '../config/run-config.ts';
 import {
   type LoadedModel,
   loadRewardModel,
