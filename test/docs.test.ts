@@ -60,7 +60,7 @@ describe('metrics.md', () => {
 
   test('has the metrics of SFT and of reward models, and no others', async () => {
     const told = [...(await stageMetrics('sft')), ...(await stageMetrics('reward'))];
-    const shared = ['lr', 'perf/rss_mb'];
+    const shared = ['episode', 'lr', 'perf/rss_mb'];
     expect([...new Set(told)].sort()).toEqual([...ofStages, ...shared].sort());
     expect(namesUnder()).toEqual(expect.arrayContaining(shared));
   });
