@@ -44,7 +44,7 @@ describe('the guide to stages', () => {
       return stdout;
     });
     expect(printed[0]).toMatch(/my-sft\/model \d+\.\d+\n[01](\.\d+)? [01](\.\d+)?\n$/);
-    expect(printed[1]).toBe('run-start\nstep\nstep\nstep\nrun-end\n');
+    expect(printed[1]).toBe('run-start\nstep\nepoch\nstep\nepoch\nstep\nepoch\nrun-end\n');
     expect(existsSync(join(folder.path, 'my-sft/model/model.safetensors'))).toBe(true);
     expect(existsSync(join(folder.path, 'my-reward-model/adapter_config.json'))).toBe(true);
   });

@@ -68,10 +68,10 @@ async function evaluateModel(
   { adapter: folder, json }: EvaluateFlags,
   values: Values,
 ): Promise<void> {
-  const given = await resolveConfig(folder, values);
-  const config = withoutHumanReward(given);
+  const resolved = await resolveConfig(folder, values);
+  const config = withoutHumanReward(resolved);
   checkRewards(config);
-  if (config.reward.length < given.reward.length) {
+  if (config.reward.length < resolved.reward.length) {
     process.stderr.write(
       'Warning: The reward human is left out, because people score training responses only\n',
     );

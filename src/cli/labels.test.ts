@@ -13,9 +13,9 @@ describe('proximal labels', () => {
     const labels = join(folder, 'labels');
     const file = writeRows(folder, 'rows.jsonl', pairRows());
     const flags = ['--labels', labels, '--name', 'Cats?', '--limit', '2', '--json'];
-    const made = await runInProcess('labels', 'create', ...flags, '--file', file);
-    expect(made.stderr).toBe('');
-    const { id, total } = JSON.parse(made.stdout);
+    const created = await runInProcess('labels', 'create', ...flags, '--file', file);
+    expect(created.stderr).toBe('');
+    const { id, total } = JSON.parse(created.stdout);
     expect(total).toBe(2);
     const answer = { kind: 'pair', choice: 'tie' } as const;
     await new LabelStore({ folder: labels }).answer(id, { task: '1', labeller: 'Ada', answer });

@@ -235,8 +235,12 @@ function formatModel({ family, parameters, trainable }: RunPlan): string {
   return formatTable(
     [
       ['base', formatCount(parameters), isFull ? family : `${family}, frozen`],
-      ...models.map(([name, size]) => [`trained: ${name}`, formatCount(size), '']),
-      ['trained in total', formatCount(total), share],
+      ...models.map(([name, size]) => [
+        `trained: ${name}`,
+        formatCount(size),
+        models.length === 1 ? share : '',
+      ]),
+      ...(models.length === 1 ? [] : [['trained in total', formatCount(total), share]]),
     ],
     'lrl',
   );

@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import { loadConfigValues } from '../config/load-config-file.ts';
 import { ConfigError } from '../config/parse-config.ts';
-import type { AnyRunConfig, RunKind } from '../config/run-config.ts';
-import { resolvePaths } from '../config/run-config.ts';
+import { type AnyRunConfig, type RunKind, resolvePaths } from '../config/run-config.ts';
 import { completeConfig, readConfigOf } from '../run/run-config-files.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
 import { untilInterrupted } from './exit.ts';
@@ -55,7 +54,7 @@ export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R
     .option('--json', 'Print each event as a line of JSON')
     .option(
       '--dashboard [port]',
-      'Show this run and its neighbours on a local web page until it ends; see proximal dashboard',
+      'Show this run and others next to it on a local web page until it ends; see proximal dashboard',
       parsePort,
     );
   addGroupedOptions(command, definition.groups);

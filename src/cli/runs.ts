@@ -3,8 +3,11 @@ import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { EvaluationRow, LogRow, RunKindName, RunStatus } from '../dashboard/api.ts';
 import { type ConfigRow, compareConfigs } from '../dashboard/client/overview/config-diff.ts';
-import type { LogRecord } from '../dashboard/server/logs/log-records.ts';
-import { readLastRecords, readRecords } from '../dashboard/server/logs/log-records.ts';
+import {
+  type LogRecord,
+  readLastRecords,
+  readRecords,
+} from '../dashboard/server/logs/log-records.ts';
 import { type FoundRun, findRuns } from '../dashboard/server/runs/find-runs.ts';
 import {
   isLiving,
@@ -52,9 +55,9 @@ export function addRuns(runs: Command): void {
     });
 }
 
-async function listRuns(given: readonly string[], { json }: RunsFlags): Promise<void> {
-  for (const folder of given) await expectFolder(folder);
-  const folders = given.length === 0 ? [defaultFolder] : given;
+async function listRuns(paths: readonly string[], { json }: RunsFlags): Promise<void> {
+  for (const folder of paths) await expectFolder(folder);
+  const folders = paths.length === 0 ? [defaultFolder] : paths;
   const rows = await readRunRows(folders);
   const text = json
     ? JSON.stringify(rows)

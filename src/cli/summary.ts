@@ -11,7 +11,7 @@ import { bold, dim, formatSections, formatTable, type Output, oneLine } from './
 export interface SummaryDetails {
   /** What the model folder contains, in parentheses. */
   readonly modelNote: string;
-  /** Another column beside those before and after, such as what a simple rule reaches. */
+  /** An extra column, such as the accuracy of a simple rule. */
   readonly column?:
     | { readonly title: string; readonly cells: Readonly<Record<string, string>> }
     | undefined;

@@ -104,3 +104,47 @@ describe('CheckpointStore', () => {
     );
   });
 });
+
+describe('A save that fails', { timeout: 60_000 }, () => {
+  const refuse = (code: string) =>
+    Object.assign(new Error(`${code}: no, write`), { code, syscall: 'write' });
+
+  test('on a full disk leaves only the old checkpoints', async () => {
+    const folder = join(makeTempFolder(), 'c');
+    const store = new CheckpointStore(folder, { keep: 1 });
+    await saveTestCheckpoints(store, '10*', '20');
+    const save = store.save(
+      30,
+      async (to) => {
+        await writeFile(join(to, 'half'), 'x');
+        throw new Error('Cannot write weights', { cause: refuse('ENOSPC') });
+      },
+      { isBest: true },
+    );
+    await expect(save).rejects.toThrow(
+      `Cannot save checkpoint 30 to ${folder}: the disk is full (ENOSPC: no, write); free space and resume from step 20`,
+    );
+    expect([(await store.latest())?.step, (await store.best())?.step]).toEqual([20, 10]);
+    expect(await readdir(folder)).toHaveLength(3);
+  });
+
+  test('before the first checkpoint asks to start again', async () => {
+    const folder = join(makeTempFolder(), 'c');
+    const store = new CheckpointStore(folder, { keep: 1 });
+    await expect(
+      store.save(10, () => Promise.reject(refuse('EDQUOT')), { isBest: true }),
+    ).rejects.toThrow(
+      `Cannot save checkpoint 10 to ${folder}: the disk quota is used up (EDQUOT: no, write); free space and start again`,
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('because of a bug keeps the original error', async () => {
+    const folder = join(makeTempFolder(), 'c');
+    const store = new CheckpointStore(folder, { keep: 1 });
+    await saveTestCheckpoints(store, '10*', '20');
+    const bug = new TypeError('Internal: no weights');
+    await expect(store.save(30, () => Promise.reject(bug), { isBest: true })).rejects.toBe(bug);
+    expect(await readdir(folder)).toHaveLength(3);
+  });
+});

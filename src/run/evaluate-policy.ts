@@ -45,7 +45,9 @@ export async function evaluatePolicy(
   const computer = new RewardComputer({ config, sources: rewards ?? [] });
   const scorer: Scorer = (samples, context) => computer.score(samples, context);
   const read = async (path: string | undefined) =>
-    path === undefined ? undefined : (await readAdapter(path, model.base.modules())).adapter;
+    path === undefined
+      ? undefined
+      : (await readAdapter(await findPolicy(path), model.base.modules())).adapter;
   const [start, adapter] = [await read(config.adapter), await read(folder)];
   const shared = { ...options, scorer, start };
   const reference = await measure(config, { ...shared, adapter: start });

@@ -32,7 +32,8 @@ test('people score training responses only; evaluations use the other rewards', 
   const { metrics } = await trainRun({ ...config, ...sizes, reward }, { onEvent });
   expect(events[0]).toMatchObject({
     type: 'warning',
-    message: 'Evaluations use reward only: people score training responses only',
+    message:
+      'Evaluations leave out human scores, because people score training responses only; they use reward',
   });
   expect(await readHumanRequests(output)).toHaveLength(2);
   expect(metrics['rewards/human/mean']).toBe(100);

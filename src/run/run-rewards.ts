@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseRewardSpec, type RewardSpec } from '../config/reward-spec.ts';
-import { type RunConfig } from '../config/run-config.ts';
+import type { RunConfig } from '../config/run-config.ts';
 import {
   type LoadedModel,
   loadRewardModel,
@@ -186,7 +186,7 @@ export function evaluationWithoutPeople({
   }
   return {
     canEvaluate: true,
-    warning: `Evaluations use ${sources.map(({ source }) => source.name).join(', ')} only: people score training responses only`,
+    warning: `Evaluations leave out human scores, because people score training responses only; they use ${sources.map(({ source }) => source.name).join(', ')}`,
     replace: ({ config, policy, reference }) => ({
       makeEvaluator: (training) => {
         const computer = new RewardComputer({ config, sources });

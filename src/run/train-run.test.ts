@@ -20,9 +20,9 @@ beforeAll(async () => {
 });
 
 /** The config of a run of one step. */
-const config = (output: string, given: Partial<RunConfigOptions> = {}) => ({
+const config = (output: string, changes: Partial<RunConfigOptions> = {}) => ({
   ...{ modelName: at('model'), prompts: at('prompts.jsonl'), reward: [at('reward.ts')] },
-  ...{ maxNewTokens: 6, maxSteps: 1, output: at(output), ...given },
+  ...{ maxNewTokens: 6, maxSteps: 1, output: at(output), ...changes },
 });
 
 describe('trainRun() leaves nothing behind if it cannot start:', () => {
@@ -33,16 +33,12 @@ describe('trainRun() leaves nothing behind if it cannot start:', () => {
       'reward.ts',
       /prompts must have at most 34 tokens .* got 100 in the shortest of 1;/,
     ],
-    [
-      'nowhere.jsonl',
-      'reward.ts',
-      /nowhere.jsonl: it must be a file, .* got nothing of that name$/,
-    ],
+    ['nowhere.jsonl', 'reward.ts', /nowhere.jsonl: it must be a file or .* got no such file$/],
     ['prompts.jsonl', 'nowhere.ts', /nowhere.ts: it must be a TypeScript or .* got no such file$/],
     ['prompts.jsonl', 'prompts.jsonl', /^Cannot (use|load) .*prompts.jsonl: /],
   ])('prompts %s, reward %s', async (prompts, reward, fault) => {
-    const given = { prompts: at(prompts), reward: [at(reward)] };
-    await expect(trainRun(config('never', given))).rejects.toThrow(fault);
+    const changes = { prompts: at(prompts), reward: [at(reward)] };
+    await expect(trainRun(config('never', changes))).rejects.toThrow(fault);
     expect(existsSync(at('never'))).toBe(false);
   });
 });
@@ -66,9 +62,9 @@ export default () => {
 
 test('leaves out prompts that are too long, with a warning', async () => {
   const events: TrainEvent[] = [];
-  const given = { prompts: at('some-long.txt'), validationFraction: 0 };
+  const changes = { prompts: at('some-long.txt'), validationFraction: 0 };
   const onEvent = (event: TrainEvent) => void events.push(event);
-  const result = await trainRun(config('some', given), { onEvent });
+  const result = await trainRun(config('some', changes), { onEvent });
   expect(events[0]).toEqual({
     type: 'warning',
     step: 0,
@@ -89,8 +85,8 @@ test('model: is a reward model on the same base, and the value model can start a
   // A value model is saved like a reward model: an adapter and a head.
   const { modelFolder } = await trainRun(config('first', { validationFraction: 0 }));
   const reward = [`model:${join(modelFolder!, 'value')}`];
-  const given = { reward, valueInit: 'reward', validationFraction: 0 } as const;
-  const { metrics } = await trainRun(config('second', given));
+  const changes = { reward, valueInit: 'reward', validationFraction: 0 } as const;
+  const { metrics } = await trainRun(config('second', changes));
   expect(Number.isFinite(metrics['rewards/RewardModel/mean'])).toBe(true);
   expect(metrics['rewards/RewardModel/mean']).not.toBe(0);
 });
@@ -98,10 +94,10 @@ test('model: is a reward model on the same base, and the value model can start a
 test('human: uses the score of a text, or humanFallback if it has none', async () => {
   const line = JSON.stringify({ prompt: 'the', response: 'never said', score: 5 });
   writeFileSync(at('scores.jsonl'), `${line}\n`);
-  const given = { reward: [`human:${at('scores.jsonl')}`], validationFraction: 0 };
-  const { metrics } = await trainRun(config('human', { ...given, humanFallback: 0.5 }));
+  const changes = { reward: [`human:${at('scores.jsonl')}`], validationFraction: 0 };
+  const { metrics } = await trainRun(config('human', { ...changes, humanFallback: 0.5 }));
   expect(metrics['objective/scores']).toBe(0.5);
-  await expect(trainRun(config('strict', given))).rejects.toThrow(
+  await expect(trainRun(config('strict', changes))).rejects.toThrow(
     /scores.jsonl must contain its score, got none for the response/,
   );
 });

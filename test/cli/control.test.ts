@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TrainEvent } from '../../src/loop/events.ts';
@@ -70,30 +70,6 @@ describe('proximal control', () => {
     for (const log of ['metrics.jsonl', 'samples.jsonl']) {
       expect(readLog(steered, log)).toEqual(readLog(whole, log));
     }
-  });
-
-  test('a pause survives kill -9 but not Ctrl-C', async () => {
-    const output = at('killed');
-    const killed = startWatched(...start(output), '--json');
-    await killed.until(({ type }) => type === 'run-start');
-    await requestControl(output, 'pause');
-    await killed.until(isPaused);
-    killed.child.kill('SIGKILL');
-    await killed.ended;
-    const dead = await runInProcess('control', output, 'resume');
-    expect(dead).toMatchObject({ status: 1, stdout: '' });
-    expect(dead.stderr).toBe(
-      `Cannot resume ${output}: its process must be running, got process ${killed.child.pid}, which is gone; continue the run with --resume\n`,
-    );
-    const resumed = startWatched('train', '--resume', output, '--json');
-    await resumed.until(isPaused);
-    resumed.child.kill('SIGINT');
-    expect((await resumed.ended).status).toBe(130);
-    expect(stateOf(output).status).toBe('interrupted');
-    expect(existsSync(join(output, 'pause.request'))).toBe(false);
-    const { status, stderr } = await runInProcess('train', '--resume', output);
-    expect(status).toBe(0);
-    expect(stderr).not.toContain('Paused');
   });
 
   test('rejects a folder without a run and an unknown command', async () => {

@@ -54,8 +54,19 @@ test('evaluate prints reference and policy side by side on all given prompts', a
 });
 
 test('evaluate without a reward fails with one line and exit code 2', async () => {
-  const given = ['--model', at('model'), '--prompts', at('prompts.jsonl')];
-  const { status, stderr } = await runInProcess('evaluate', ...given);
+  const flags = ['--model', at('model'), '--prompts', at('prompts.jsonl')];
+  const { status, stderr } = await runInProcess('evaluate', ...flags);
   expect(status).toBe(2);
   expect(stderr).toMatch(/^Cannot use the flags: reward must be set, such as .*\n$/);
+});
+
+test('evaluate accepts a run whose adapter is another run', async () => {
+  await trainRun({
+    ...{ modelName: at('model'), prompts: at('prompts.jsonl'), reward: [at('reward.ts')] },
+    ...{ output: at('second'), adapter: run.folder, maxNewTokens: 6, maxSteps: 1 },
+  });
+  const { status, stdout } = await runInProcess('evaluate', '--adapter', at('second'), '--json');
+  expect(status).toBe(0);
+  // The reference is the first run's policy.
+  expect(JSON.parse(stdout).reference.kl).toBe(0);
 });

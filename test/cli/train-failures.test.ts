@@ -50,7 +50,7 @@ test('a reward of NaN fails the run and says how to resume', async () => {
     stdout: '',
     stderr:
       'The run failed. Fix the cause, then continue: proximal train --resume nan\n' +
-      'Cannot use the scores of "nan": that of sample 0 must be a finite number, got NaN\n',
+      'Cannot use the scores of "nan": the score of sample 0 must be a finite number, got NaN\n',
     isThere: true,
   });
 });

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { randomStream } from '../../src/engine/random/index.ts';
-import { endOf, runCli, startCli } from '../helpers/run-cli.ts';
+import type { TrainEvent } from '../../src/loop/events.ts';
+import { requestControl } from '../../src/run/run-control.ts';
+import { endOf, runCli, runInProcess, startCli } from '../helpers/run-cli.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
+import { startWatched } from '../helpers/watched-run.ts';
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 60_000 });
 
@@ -69,5 +72,31 @@ describe('proximal train, killed with kill -9', () => {
       expect(readRun(output)).toEqual(expected);
       expect(readdirSync(output).sort()).toEqual(readdirSync(whole).sort());
     }
+  });
+
+  const isPaused = (event: TrainEvent) => event.type === 'control' && event.status === 'paused';
+
+  test('while paused resumes paused, until Ctrl-C', async () => {
+    const output = join(folder, 'paused');
+    const killed = startWatched(...start(output), '--json');
+    await killed.until(({ type }) => type === 'run-start');
+    await requestControl(output, 'pause');
+    await killed.until(isPaused);
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const dead = await runInProcess('control', output, 'resume');
+    expect(dead).toMatchObject({ status: 1, stdout: '' });
+    expect(dead.stderr).toBe(
+      `Cannot resume ${output}: its process must be running, got process ${killed.child.pid}, which is gone; continue the run with --resume\n`,
+    );
+    const resumed = startWatched('train', '--resume', output, '--json');
+    await resumed.until(isPaused);
+    resumed.child.kill('SIGINT');
+    expect((await resumed.ended).status).toBe(130);
+    expect(JSON.parse(readFileSync(join(output, 'run.json'), 'utf8')).status).toBe('interrupted');
+    expect(existsSync(join(output, 'pause.request'))).toBe(false);
+    const { status, stderr } = await runInProcess('train', '--resume', output);
+    expect(status).toBe(0);
+    expect(stderr).not.toContain('Paused');
   });
 });

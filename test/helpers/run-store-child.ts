@@ -1,8 +1,8 @@
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
-/** Saves a checkpoint as the best, keeping one besides it, and is killed with SIGKILL before the
- *  n-th call of a function of the file system: `run-store-child.ts <folder> <step> <function> <n>`. */
+/** Saves a checkpoint as the best, keeping one other, and kills itself with SIGKILL before the n-th call
+ *  of a file-system function: `run-store-child.ts <folder> <step> <function> <n>`. */
 const [folder, step, name, n] = process.argv.slice(2) as [string, string, string, string];
 
 if (

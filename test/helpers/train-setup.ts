@@ -9,8 +9,8 @@ import { writeTinyTokenizer } from './tiny-tokenizer.ts';
 
 const words = 'the a cat dog sees likes and runs'.split(' ');
 
-/** A folder with a tiny model, twelve prompts, a reward and `train.yaml`, which goes away after the
- *  file's tests. Six steps take about a second. */
+/** Creates a folder with a tiny model, twelve prompts, a reward and `train.yaml`. It is removed after
+ *  the file's tests. Six steps take about a second. */
 export async function makeTrainFolder(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-train-'));
   afterAll(() => rmSync(folder, { recursive: true }));
