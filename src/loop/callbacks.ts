@@ -6,10 +6,12 @@ export type EpochCallback = (epoch: number, metrics: Metrics) => void | Promise<
 
 /** Functions to call at the end of a step or an epoch. */
 export interface StepCallbacks {
+  /** Called after each training step with its number and metrics. */
   readonly onStepEnd?: ((step: number, metrics: Metrics) => void | Promise<void>) | undefined;
   readonly onEpochEnd?: EpochCallback | undefined;
 }
 
+/** A function called after each epoch, or an object of callbacks. */
 export type TrainCallback = EpochCallback | StepCallbacks;
 
 /** Calls a callback if the event is one of its own. */

@@ -36,6 +36,7 @@ export interface Convergence {
   readonly message: string;
 }
 
+/** The result of one evaluation: performance, convergence and sample responses. */
 export interface EvaluationReport {
   readonly performance: Performance;
   readonly convergence: Convergence;

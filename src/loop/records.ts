@@ -73,4 +73,5 @@ export const stopReasons = [
   'interrupted',
 ] as const;
 
+/** Why training ended. */
 export type StopReason = (typeof stopReasons)[number];

@@ -1,7 +1,8 @@
 /** Controls a run from outside. The loop calls it before each step and waits for its answer, so a
  *  paused run is one whose control has not answered yet. After `save` the loop asks again. */
 export interface StepControl {
-  /** @param step number of completed steps */
+  /** Decides before each step whether to continue, save a checkpoint or stop.
+   *  @param step number of completed steps */
   betweenSteps(step: number): Promise<'continue' | 'save' | 'stop'>;
 }
 

@@ -41,13 +41,16 @@ export interface Training {
   };
 }
 
+/** What the loop passes to a training step. */
 export interface TrainStepContext {
   /** Number of completed steps. It keys the random streams. */
   readonly step: number;
   readonly signal?: AbortSignal | undefined;
+  /** Reports how much of a phase of the step is done. */
   readonly onProgress: (phase: Phase, done: number, total: number) => void;
 }
 
+/** What a training step returns to the loop. */
 export interface StepOutcome {
   readonly metrics: Metrics;
   /** Number of responses or texts that the step trained on. */
@@ -56,6 +59,7 @@ export interface StepOutcome {
   readonly tokens?: readonly TokenRecord[];
 }
 
+/** What an evaluation returns to the loop. */
 export interface EvaluationOutcome {
   /** `eval/…` */
   readonly metrics: Metrics;
@@ -157,6 +161,7 @@ export class TrainLoop {
     return Math.min(numEpochs * this.order.stepsPerEpoch, maxSteps);
   }
 
+  /** Runs all remaining steps with their evaluations and checkpoints, and returns the result. */
   async run(): Promise<LoopResult> {
     const { resumeFrom, signal, control } = this.options;
     const { totalSteps } = this;

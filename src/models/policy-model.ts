@@ -6,6 +6,7 @@ import type { GeneratedText } from '../generation/sequence.ts';
 import type { RoleOptions } from './role-model.ts';
 import { SFTModel } from './sft-model.ts';
 
+/** The model and tokenizer of a policy, and how it generates. */
 export interface PolicyOptions extends RoleOptions {
   readonly tokenizer: Tokenizer;
   readonly precision?: RolloutPrecision;

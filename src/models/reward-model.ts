@@ -9,6 +9,7 @@ export interface ScoreNormalization {
   readonly std: number;
 }
 
+/** The base, head and tokenizer of a reward model. */
 export interface RewardModelOptions extends ScalarModelOptions {
   readonly tokenizer: Tokenizer;
   /** What scores are shifted and scaled by: (score − mean)/std; not at all by default. */

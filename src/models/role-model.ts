@@ -8,6 +8,7 @@ import { takeRows } from './decoder/rows.ts';
 import { type Responses, stateRows, toResponses } from './responses.ts';
 import { groupByTokens, sizesOf, type TokenBatch } from './token-batch.ts';
 
+/** The base model of a role and the adapter on top of it. */
 export interface RoleOptions {
   readonly base: BaseModel;
   /** What makes this role differ from the base; none for the plain base. */

@@ -4,6 +4,7 @@ import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import { scalarGraph } from './decoder/head-graph.ts';
 import { RoleModel, type RoleOptions } from './role-model.ts';
 
+/** The base and scalar head of a value or reward model. */
 export interface ScalarModelOptions extends RoleOptions {
   /** Weight of the head, [1, hidden]. */
   readonly head: Tensor<'float32'>;

@@ -4,6 +4,7 @@ import { takeRows } from './decoder/rows.ts';
 import { RoleModel } from './role-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
+/** What a language model computes for a batch. */
 export interface ModelOutput {
   /** Of each sequence, [length, V]. */
   readonly logits: readonly Tensor<'float32'>[];

@@ -57,6 +57,7 @@ export interface PPOComponents {
   readonly makeEvaluator: (training: TrainingConfig) => Evaluator;
 }
 
+/** Models, rewards and replacements from which the components of PPO are built. */
 export interface ComponentOptions {
   /** What policy and reference start from; by default a fresh adapter and the plain base. */
   readonly initialAdapter?: LoraAdapter | undefined;
@@ -66,6 +67,7 @@ export interface ComponentOptions {
   readonly rewards?: Rewards | undefined;
   /** Replaces parts: receives the default ones and returns its own. */
   readonly replace?: ((components: PPOComponents) => Partial<PPOComponents>) | undefined;
+  /** Receives warnings, such as about a missing reward. */
   readonly warn: (message: string) => void;
 }
 

@@ -61,6 +61,7 @@ export class ConvergenceMonitor {
     return { converged: stop === 'converged', performanceImproved, stop, message };
   }
 
+  /** The state for a checkpoint. */
   state(): ConvergenceState {
     return this.memory;
   }

@@ -19,6 +19,7 @@ import { ppoTraining } from './ppo-training.ts';
 import { readPrompts, type TrainPrompt } from './read-prompts.ts';
 import { loadRoles, saveRoles } from './saved-roles.ts';
 
+/** The model, rewards and components that a `PPOTrainer` is built from. */
 export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn' | 'initialAdapter'> {
   /** A model that is loaded already, instead of the config's `modelName`. */
   readonly model?: LoadedModel | undefined;

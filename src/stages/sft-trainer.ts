@@ -46,6 +46,7 @@ export class SFTTrainer {
     return { ...model, adapter: this.adapter };
   }
 
+  /** Trains the model on texts and evaluates it on the validation texts. */
   async train(texts: readonly LearnedText[], options: SFTTrainOptions = {}): Promise<LoopResult> {
     const { validation = [], ...rest } = options;
     return (await this.loop(texts, { validation, options: rest })).run();

@@ -11,6 +11,7 @@ import { RoleOptimizer } from './role-optimizer.ts';
 import { LocalJobs, placeColumns, type StepCounts, type StepJobs } from './step-jobs.ts';
 import { ValueLoss, type ValueSums, valueMetrics } from './value-loss.ts';
 
+/** The models, losses and config of a `ModelTrainer`. */
 export interface ModelTrainerOptions {
   readonly config: PPOConfig;
   readonly policy: PolicyModel;
@@ -22,6 +23,7 @@ export interface ModelTrainerOptions {
   readonly jobs?: Pick<StepJobs, 'gradients'> | undefined;
 }
 
+/** The KL coefficient, micro-batches and cached passes of one optimiser step. */
 export interface TrainStepOptions {
   /** β, for a KL term in the loss; 0 by default. */
   readonly klCoef?: number;

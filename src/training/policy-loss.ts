@@ -14,6 +14,7 @@ export type PolicyLossConfig = Pick<
   | 'klEstimator'
 >;
 
+/** What the policy loss reads per token. */
 export interface PolicyLossInput extends RatioInput {
   /** H_t of the new policy, [N]. */
   readonly entropies: Float32Array;
@@ -22,6 +23,7 @@ export interface PolicyLossInput extends RatioInput {
   readonly klCoef: number;
 }
 
+/** The policy loss and its gradients. */
 export interface PolicyLossResult {
   /** This part's share of the step's loss: parts add up to the whole. */
   readonly loss: number;

@@ -81,10 +81,12 @@ export class RoleOptimizer {
     };
   }
 
+  /** Moments of the optimiser, for a checkpoint. */
   state(): AdamWState {
     return this.adamw.state();
   }
 
+  /** Restores the moments from a checkpoint. */
   restore(state: AdamWState): void {
     this.adamw.restore(state);
   }

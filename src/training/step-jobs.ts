@@ -44,6 +44,7 @@ export interface StepCounts {
   readonly stepCount: number;
 }
 
+/** Gradients of one mini-batch for both models, with the sums for the metrics. */
 export interface GradientResult {
   readonly policy: {
     readonly gradients: NamedArrays;
@@ -70,6 +71,7 @@ export interface JobContext {
  * not depend on where the jobs run.
  */
 export interface StepJobs {
+  /** Generates responses to the prompts. */
   rollOut(job: RolloutJob, context?: JobContext): Promise<GeneratedText[]>;
   /** log π_old */
   policyLogprobs(job: ScoreJob, context?: JobContext): Promise<TokenLogprobs>;
@@ -80,6 +82,7 @@ export interface StepJobs {
     job: ScoreJob & { readonly stateCounts: readonly number[] },
     context?: JobContext,
   ): Promise<Float32Array>;
+  /** Computes the gradients of one mini-batch. */
   gradients(job: GradientJob, context?: JobContext): Promise<GradientResult>;
 }
 
@@ -100,6 +103,7 @@ export class LocalJobs implements StepJobs {
     this.options = options;
   }
 
+  /** Generates responses to the prompts with the policy. */
   rollOut({ prompts, generation }: RolloutJob, context: JobContext = {}) {
     const { policy, config } = this.options;
     const { cache, signal, onText } = context;
@@ -139,6 +143,7 @@ export class LocalJobs implements StepJobs {
     return pass.scores;
   }
 
+  /** Computes the gradients of one mini-batch, for the value model first. */
   async gradients(job: GradientJob, { cache }: JobContext = {}): Promise<GradientResult> {
     // The value model first: its pass is cached more often, and this frees its memory.
     const value = await this.valueGradients(job, cache);

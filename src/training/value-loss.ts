@@ -15,6 +15,7 @@ export interface ValueLossInput {
   readonly stepCount: number;
 }
 
+/** The value loss and its gradient. */
 export interface ValueLossResult {
   /** This part's share of the step's loss, without valueLossCoef: parts add up to the whole. */
   readonly loss: number;

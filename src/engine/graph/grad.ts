@@ -12,6 +12,7 @@ import { formatType, type Value } from './value.ts';
  */
 export type SaveList = 'none' | 'matmul' | 'all';
 
+/** Which outputs to differentiate with respect to which inputs. */
 export interface GradOptions {
   /** Outputs to differentiate. A scalar's cotangent is 1; another's is fed as `d(name)`. */
   readonly of: readonly string[];
@@ -20,6 +21,7 @@ export interface GradOptions {
   readonly save?: SaveList;
 }
 
+/** The graphs that `grad` derives from one graph. */
 export interface GradGraphs {
   /** The graph's own outputs, and the values to save as `saved(n)`. */
   readonly forward: Graph;
@@ -49,6 +51,7 @@ export function grad(graph: Graph, { of, wrt, save = 'matmul' }: GradOptions): G
   return cut(graph, { gradients, wrt, save });
 }
 
+/** Name of the graph value that carries the gradient of `name`. */
 export function gradientName(name: string): string {
   return `d(${name})`;
 }

@@ -4,6 +4,7 @@ import { Sfc32, type Sfc32State } from './sfc32.ts';
 /** What names a stream: a purpose, a step, the number of a prompt, … */
 export type StreamKey = string | number;
 
+/** Position of a random stream, which a checkpoint can store. */
 export type RandomState = Sfc32State;
 
 /** A stream of random numbers that depends on its seed and keys alone: the same on every

@@ -11,11 +11,13 @@ import { isObserved, tellRun } from './observe-runs.ts';
 import { leaseSession, type SessionLease, type SessionOptions } from './session.ts';
 import { type HostDType, type Tensor, tensor } from './tensor.ts';
 
+/** How a graph is compiled and whether its values are checked. */
 export interface CompileOptions extends SessionOptions {
   /** Debugging: looks at every value of a run and names the first op that made a NaN. */
   readonly checkNumerics?: boolean;
 }
 
+/** Output tensors of a run, by name. */
 export type Outputs = Record<string, Tensor>;
 
 export interface CompiledParts {
@@ -42,6 +44,7 @@ export class CompiledGraph {
     this.lease = lease;
   }
 
+  /** Computes the outputs for these feeds; throws if the graph was disposed. */
   async run(feeds: Feeds): Promise<Outputs> {
     if (this.disposed) throw new Error('Cannot run the graph: it was disposed');
     const bindings = bindFeeds(this, feeds);

@@ -15,6 +15,7 @@ import { layerParts } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
 import { runTokenHead, type TokenNumbers } from './token-head.ts';
 
+/** Weights of a model by their Hugging Face names. */
 export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
 
 /**

@@ -24,6 +24,7 @@ export interface LayerRole {
   readonly adapter?: LoraAdapter | undefined;
 }
 
+/** What a forward pass saves, reuses and reports. */
 export interface ForwardOptions {
   /** What is saved for `backward` instead of recomputed there; without it there is no tape. The
    *  adapter is what is trained or, without one, the base. */

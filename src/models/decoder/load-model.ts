@@ -4,6 +4,7 @@ import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.
 import type { BaseModel } from './base-model.ts';
 import { loadBase, readConfig } from './load-base.ts';
 
+/** A base model and its tokenizer, read from the same folder. */
 export interface LoadedModel {
   readonly base: BaseModel;
   readonly tokenizer: Tokenizer;

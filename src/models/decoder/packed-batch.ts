@@ -45,8 +45,9 @@ export class PackedBatch {
     return Int32Array.from(this.rows, (places) => places.at(-1)!);
   }
 
-  /** @param known rows before this one have been run: they are fed as `past.k` and `past.v`, and x
-   *  holds the others */
+  /** Plans attention over the batch: the form of its graph and the tables to feed.
+   *  @param known number of leading rows that have already run: their keys and values are fed as
+   *  `past.k` and `past.v`, and x contains the other rows */
   plan(config: DecoderConfig, known = 0): BatchPlan {
     const { rows, positions } = this;
     const width = config.num_attention_heads * config.head_dim;

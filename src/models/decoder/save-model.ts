@@ -11,6 +11,7 @@ import type { BaseModel } from './base-model.ts';
 import { type ConfigJson, makeConfigJson, makeGenerationJson } from './config-json.ts';
 import { mergedWeights } from './merge-adapter.ts';
 
+/** What is written with a model besides its own weights. */
 export interface SaveModelOptions {
   /** Merged into the weights as they are written; the model itself stays as it is. */
   readonly adapter?: LoraAdapter | undefined;

@@ -8,6 +8,7 @@ import { qwen3 } from './qwen3.ts';
 /** Families by `model_type`. Adding one is a file beside these and a line here. */
 const families: Readonly<Record<string, Family>> = { qwen3, qwen2, llama, gpt2 };
 
+/** A model family and its configuration, as read from config.json. */
 export interface Architecture {
   readonly family: Family;
   readonly config: DecoderConfig;
