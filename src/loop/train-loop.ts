@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { PromptOrder } from '../data/index.ts';
 import { parseJsonObject, writeAtomically } from '../fs/index.ts';
 import { expectSameConfig, type SaveCheckpoint } from './checkpoint.ts';
-import { EpochAverages } from './epoch-averages.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import type { Phase, TrainEvent } from './events.ts';
 import {
@@ -314,4 +313,35 @@ export class NonFiniteError extends Error {
 
 function isMultiple(step: number, interval: number): boolean {
   return interval > 0 && step % interval === 0;
+}
+
+/** Sum and count of each metric over an epoch's steps so far; JSON-able. */
+export type EpochState = Record<string, [sum: number, count: number]>;
+
+/** Averages metrics over the steps of an epoch in which they are numbers. */
+export class EpochAverages {
+  private held: EpochState = {};
+
+  add(metrics: Metrics): void {
+    for (const [name, x] of Object.entries(metrics)) {
+      if (!Number.isFinite(x)) continue;
+      const [sum, count] = this.held[name] ?? [0, 0];
+      this.held[name] = [sum + x, count + 1];
+    }
+  }
+
+  /** The means since the last call, which starts a new epoch. */
+  take(): Metrics {
+    const means = Object.entries(this.held).map(([name, [sum, count]]) => [name, sum / count]);
+    this.held = {};
+    return Object.fromEntries(means);
+  }
+
+  state(): EpochState {
+    return { ...this.held };
+  }
+
+  restore(state: EpochState): void {
+    this.held = { ...state };
+  }
 }

@@ -1,6 +1,6 @@
 import { concatInts, lengthsOf, offsetsOf } from '../columns/index.ts';
 import { PackedBatch } from './decoder/packed-batch.ts';
-import type { RowLayout } from './decoder/share-rows.ts';
+import type { RowLayout } from './decoder/row-layout.ts';
 
 /** Where a response comes from. Samples of one prompt share one array. */
 interface PromptTokens {

@@ -1,4 +1,4 @@
-import { commonLength } from './decoder/share-rows.ts';
+import { commonLength } from './decoder/row-layout.ts';
 
 /** Token ids of several sequences; they may differ in length. */
 export type TokenBatch = readonly ArrayLike<number>[];

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { readAdapter } from '../base-setup/index.ts';
 import { type PPOConfig, type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import { resolveTrainingConfig, type TrainingConfigOptions } from '../config/training-config.ts';
+import type { PromptRecord } from '../data/index.ts';
 import {
   type EvaluationReport,
   type LoopOptions,
@@ -13,11 +14,9 @@ import {
 } from '../loop/index.ts';
 import { type LoadedModel, loadModel } from '../models/index.ts';
 import { buildComponents, type ComponentOptions, type PPOComponents } from './components.ts';
-import type { StepContext } from './ppo-step.ts';
-import { type PPOStepResult, ppoStep } from './ppo-step.ts';
+import { type PPOStepResult, ppoStep, type StepContext } from './ppo-step.ts';
 import { ppoTraining } from './ppo-training.ts';
-import { readPrompts, type TrainPrompt } from './read-prompts.ts';
-import { loadRoles, saveRoles } from './saved-roles.ts';
+import { loadRoles, saveRoles } from './roles.ts';
 
 /** The model, rewards and components that a `PPOTrainer` is built from. */
 export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn' | 'initialAdapter'> {
@@ -158,4 +157,31 @@ function withShortNames(result: LoopResult): TrainingResults {
   const known = { avg_reward, policy_loss, value_loss, kl_div };
   const numbers = Object.entries(known).map(([name, number]) => [name, number ?? Number.NaN]);
   return { ...result, ...Object.fromEntries(numbers) };
+}
+
+/** A prompt as text, or as a record of `loadPrompts` with the columns that rewards need. */
+export type TrainPrompt = string | PromptRecord;
+
+/** Tokens of all prompts; none may leave no room for a response. */
+export function readPrompts(
+  prompts: readonly TrainPrompt[],
+  { model, config }: Pick<PPOComponents, 'model' | 'config'>,
+  action: 'train' | 'validate' | 'evaluate',
+): PromptRecord[] {
+  if (prompts.length === 0 && action !== 'validate') {
+    throw new RangeError(`Cannot ${action}: there must be at least one prompt, got none`);
+  }
+  const { tokenizer, base } = model;
+  const longest = base.architecture.config.max_position_embeddings - config.maxNewTokens;
+  return prompts.map((prompt, i) => {
+    const record =
+      typeof prompt === 'string'
+        ? { text: prompt, tokens: tokenizer.encode(prompt), row: {} }
+        : prompt;
+    const { length } = record.tokens;
+    if (length >= 1 && length <= longest) return record;
+    throw new RangeError(
+      `Cannot ${action}: prompt ${i} must have 1 to ${longest} tokens, as the model's context also holds maxNewTokens (${config.maxNewTokens}), got ${length}; cut it or lower maxNewTokens`,
+    );
+  });
 }

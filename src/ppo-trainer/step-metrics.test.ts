@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EpochAverages } from '../loop/epoch-averages.ts';
+import { EpochAverages } from '../loop/train-loop.ts';
 import { averageMetrics } from './step-metrics.ts';
 
 describe('averageMetrics()', () => {

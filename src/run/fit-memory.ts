@@ -1,9 +1,12 @@
 import { parseRewardSpec } from '../config/reward-spec.ts';
-import { type RunConfig } from '../config/run-config.ts';
+import type { RunConfig } from '../config/run-config.ts';
 import type { PromptDataset } from '../data/index.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
-import { type MemoryEstimate, MemoryEstimator } from '../ppo-trainer/memory-estimate.ts';
-import { planMemory } from '../ppo-trainer/memory-plan.ts';
+import {
+  type MemoryEstimate,
+  MemoryEstimator,
+  planMemory,
+} from '../ppo-trainer/memory-estimate.ts';
 
 /** What a run takes, and the settings that make it fit. */
 export interface FittedConfig<C extends RunConfig> {

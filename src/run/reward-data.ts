@@ -2,7 +2,7 @@ import { type RewardRunConfig, rewardDataShape } from '../config/stage-run-confi
 import { loadPreferences, type PreferenceDataset, type PreferenceGroup } from '../data/index.ts';
 import type { LoadedModel } from '../models/index.ts';
 import type { PreferenceTexts, RatedText } from '../stages/index.ts';
-import { pairMetrics } from '../stages/pair-metrics.ts';
+import { pairMetrics } from '../stages/reward-objective.ts';
 import { pick } from './run-work.ts';
 
 const MOST_REFERENCE_TEXTS = 1000;

@@ -5,8 +5,7 @@ import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import type { RewardConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { loadRewardModel } from '../models/index.ts';
-import { pairMetrics } from './pair-metrics.ts';
-import type { PreferenceTexts, RatedText } from './reward-texts.ts';
+import { type PreferenceTexts, pairMetrics, type RatedText } from './reward-objective.ts';
 import { RewardTrainer } from './reward-trainer.ts';
 
 /** Random words; which of two texts has more small ids decides. */

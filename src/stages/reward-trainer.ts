@@ -17,9 +17,12 @@ import {
   saveRewardModel,
 } from '../models/index.ts';
 import { RoleOptimizer } from '../training/index.ts';
-import { pairMetrics } from './pair-metrics.ts';
-import { RewardTask } from './reward-task.ts';
-import type { PreferenceTexts, RewardTexts } from './reward-texts.ts';
+import {
+  type PreferenceTexts,
+  pairMetrics,
+  RewardTask,
+  type RewardTexts,
+} from './reward-objective.ts';
 import { parameterGroups, stageTraining } from './stage-training.ts';
 
 export interface RewardTrainOptions extends LoopOptions {

@@ -4,7 +4,7 @@ import { grad, type SaveList, sizeOf } from '../engine/graph/index.ts';
 import { planBlocks } from '../models/decoder/attention-blocks.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { layerGraph } from '../models/decoder/layer-graph.ts';
-import { consecutiveRows } from '../models/decoder/packing.ts';
+import { consecutiveRows } from '../models/decoder/row-layout.ts';
 
 export interface TokenShape {
   /** Sequences, all of the same length. */

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { SafetensorsReader } from '../../base-setup/safetensors/index.ts';
 import type { DecoderConfig } from '../../models/decoder/decoder-config.ts';
-import { readConfig } from '../../models/decoder/load-base.ts';
+import { readConfig } from '../../models/decoder/load-model.ts';
 import { countParameters, type ParameterCounts } from '../../models/decoder/parameter-counts.ts';
 import { estimateMemory, type MemoryEstimate } from './memory-estimate.ts';
 

@@ -5,7 +5,7 @@ import type { AnyRunConfig } from '../../config/run-config.ts';
 import type { StageConfig } from '../../config/stage-config.ts';
 import { PromptOrder } from '../../data/index.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
-import { readConfig } from '../../models/decoder/load-base.ts';
+import { readConfig } from '../../models/decoder/load-model.ts';
 import {
   countAdapter,
   countParameters,

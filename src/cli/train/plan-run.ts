@@ -4,7 +4,7 @@ import { loadTokenizer } from '../../base-setup/tokenizer/index.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { type PromptDataset, PromptOrder } from '../../data/index.ts';
 import type { Architecture } from '../../models/decoder/families/index.ts';
-import { readConfig } from '../../models/decoder/load-base.ts';
+import { readConfig } from '../../models/decoder/load-model.ts';
 import {
   countAdapter,
   countParameters,

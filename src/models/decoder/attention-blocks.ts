@@ -1,4 +1,4 @@
-import { countRows } from './share-rows.ts';
+import { countRows } from './row-layout.ts';
 
 /** Queries of a sequence at its places `start` to `end`, which look at keys 0 to `end`. */
 interface Span {

@@ -22,13 +22,13 @@ import {
 } from '../../engine/graph/index.ts';
 import type { Architecture } from './families/index.ts';
 import type { HeadValues } from './layer-context.ts';
-import { ModuleContext } from './module-context.ts';
 import {
+  ModuleContext,
   type ProductOptions,
   remember,
   type WeightGetter,
   type WeightSource,
-} from './weight-source.ts';
+} from './module-context.ts';
 
 export interface DecodeGraphOptions {
   readonly source: WeightSource;

@@ -3,7 +3,7 @@ import { loraScaling } from '../../base-setup/lora/lora-config.ts';
 import { add, type Graph, input, makeGraph, matmul } from '../../engine/graph/index.ts';
 import type { Tensor } from '../../engine/runtime/index.ts';
 import { BaseModel } from './base-model.ts';
-import { transposedModules } from './transposed-modules.ts';
+import { transposedModules } from './weight-shapes.ts';
 
 /**
  * A model with an adapter's change in its weights: W + scaling·B·A. The given one stays as it is, and

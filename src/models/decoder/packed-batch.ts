@@ -1,8 +1,7 @@
 import { planBlocks } from './attention-blocks.ts';
 import { type BatchPlan, planBatch } from './batch-plan.ts';
 import type { DecoderConfig } from './decoder-config.ts';
-import { consecutiveRows } from './packing.ts';
-import { type RowLayout, shareRows } from './share-rows.ts';
+import { consecutiveRows, type RowLayout, shareRows } from './row-layout.ts';
 
 export interface PackedBatchOptions {
   /** Tokens at the beginning that several sequences have in common stand once; false by default. */

@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { qwen3Architecture } from '../../bench/qwen3.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
-import { MemoryEstimator } from './memory-estimate.ts';
-import { planMemory } from './memory-plan.ts';
+import { MemoryEstimator, planMemory } from './memory-estimate.ts';
 
 const architecture = qwen3Architecture();
 

@@ -64,3 +64,12 @@ export function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number
   while (t < end && a[t] === b[t]) t++;
   return t;
 }
+
+/** Rows of sequences that lie end to end. */
+export function consecutiveRows(lengths: readonly number[]): Int32Array[] {
+  let first = 0;
+  return lengths.map((length) => {
+    first += length;
+    return Int32Array.from({ length }, (_, t) => first - length + t);
+  });
+}
