@@ -6,7 +6,7 @@ export interface StepControl {
   betweenSteps(step: number): Promise<'continue' | 'save' | 'stop'>;
 }
 
-/** The message of a run that stopped because someone asked it to. */
+/** The message of a run that was stopped on request. */
 export const stoppedOnRequest = 'The run was stopped on request; continue it with --resume';
 
 /** An abort reason that stops a run in the middle of a step. */

@@ -8,7 +8,7 @@ import { takeRows } from './decoder/rows.ts';
 import { ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
-/** Mean and deviation of the scores of reference texts. */
+/** Mean and standard deviation of the scores of reference texts. */
 export interface ScoreNormalization {
   readonly mean: number;
   readonly std: number;
@@ -17,7 +17,7 @@ export interface ScoreNormalization {
 /** The base, head and tokenizer of a reward model. */
 export interface RewardModelOptions extends ScalarModelOptions {
   readonly tokenizer: Tokenizer;
-  /** What scores are shifted and scaled by: (score − mean)/std; not at all by default. */
+  /** Normalises scores as (score − mean)/std; off by default. */
   readonly normalization?: ScoreNormalization | undefined;
 }
 
@@ -47,8 +47,8 @@ const normalizationFile = 'score_normalization.json';
 
 const normalizationSchema = z.object({ mean: z.number(), std: z.number().positive() });
 
-/** Writes a reward model as PEFT saves one for sequence classification, with what normalises its
- *  scores beside it. */
+/** Writes a reward model as PEFT saves one for sequence classification, with the normalisation of
+ *  its scores in an extra file. */
 export async function saveRewardModel(
   folder: string,
   model: RewardModel,
@@ -66,7 +66,7 @@ export async function saveRewardModel(
   await writeAtomically(join(folder, normalizationFile), `${normalization}\n`);
 }
 
-/** Reads a reward model that `saveRewardModel` or PEFT saved, over a base that is loaded. */
+/** Reads a reward model that `saveRewardModel` or PEFT saved, over a loaded base. */
 export async function loadRewardModel(
   folder: string,
   { base, tokenizer }: { base: BaseModel; tokenizer: Tokenizer },
@@ -75,19 +75,19 @@ export async function loadRewardModel(
   const head = extraTensors.get(scoreWeightName);
   if (head === undefined) {
     throw new Error(
-      `Cannot load the reward model ${folder}: its adapter must hold the head ${scoreWeightName}, got none; save it with PEFT's modules_to_save or with proximal`,
+      `Cannot load the reward model ${folder}: its adapter must contain the head ${scoreWeightName}, got none; save it with PEFT's modules_to_save or with proximal`,
     );
   }
   const normalization = await readNormalization(join(folder, normalizationFile));
   return new RewardModel({ base, tokenizer, adapter, head, normalization });
 }
 
-/** Models of others have none. */
+/** Reward models from PEFT have no such file. */
 async function readNormalization(file: string): Promise<ScoreNormalization | undefined> {
   if ((await statIfExists(file)) === undefined) return undefined;
   const { success, data } = normalizationSchema.safeParse(
     parseJsonObject(await readFile(file, 'utf8'), file),
   );
   if (success) return data;
-  throw new Error(`Cannot read ${file}: it must hold the numbers mean and std > 0`);
+  throw new Error(`Cannot read ${file}: it must contain the numbers mean and std > 0`);
 }

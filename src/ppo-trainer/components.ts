@@ -50,7 +50,7 @@ export interface PPOComponents {
   readonly valueAdder: Pick<ValueAdder, 'addValues'>;
   readonly advantageComputer: Pick<AdvantageComputer, 'computeAdvantages'>;
   readonly buffer: ExperienceBuffer;
-  /** Where the heavy parts of a step run. */
+  /** Runs the heavy parts of a step. */
   readonly jobs: StepJobs;
   readonly modelTrainer: ModelTrainer;
   /** Creates the evaluator of a run, which remembers the run's evaluations. */
@@ -184,7 +184,7 @@ function chooseRewardModel(
   if (rewardModel === undefined && rewards !== undefined) return undefined;
   if (rewardModel === undefined) {
     warn(
-      'No reward was given: scores come from an untrained reward model with a random head; pass rewards or rewardModel',
+      'No reward is configured: scores come from an untrained reward model with a random head; pass rewards or rewardModel',
     );
   }
   return createRewardModel(model, { rewardModel, seed });

@@ -100,7 +100,7 @@ export class Evaluator {
     this.convergence = new ConvergenceMonitor(options.config);
   }
 
-  /** The performance, and what it means for the run. */
+  /** Measures performance and decides what it means for the run. */
   async evaluate(
     prompts: readonly EvaluationPrompt[],
     options: EvaluateOptions,

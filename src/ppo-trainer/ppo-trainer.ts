@@ -30,7 +30,7 @@ export interface TrainOptions extends TrainingConfigOptions, LoopOptions {
   readonly callbacks?: readonly TrainCallback[] | undefined;
 }
 
-/** How a run ended. The documents' four numbers are means over its last epoch. */
+/** How a run ended. The four short-named metrics are means over its last epoch. */
 export interface TrainingResults extends LoopResult {
   readonly avg_reward: number;
   readonly policy_loss: number;
@@ -51,17 +51,17 @@ export class PPOTrainer {
   readonly config: PPOConfig;
   private readonly options: PPOTrainerOptions;
   private readonly warnings: string[] = [];
-  private made: Promise<PPOComponents> | undefined;
+  private building: Promise<PPOComponents> | undefined;
 
   constructor(config: PPOConfigOptions = {}, options: PPOTrainerOptions = {}) {
     this.config = resolvePPOConfig(config);
     this.options = options;
   }
 
-  /** All parts of a step, over one copy of the base; the model is loaded with the first call. */
+  /** The components of a step, over one copy of the base; the first call loads the model. */
   components(): Promise<PPOComponents> {
-    this.made ??= this.make();
-    return this.made;
+    this.building ??= this.build();
+    return this.building;
   }
 
   /** Trains on prompts for some epochs. */
@@ -121,7 +121,7 @@ export class PPOTrainer {
     });
   }
 
-  /** Takes over what `saveModel` wrote. */
+  /** Restores the weights that `saveModel` wrote. */
   async loadModel(path: string): Promise<void> {
     await loadRoles(await this.components(), {
       policyFolder: path,
@@ -131,15 +131,15 @@ export class PPOTrainer {
 
   /** Frees all sessions; a model that was passed in stays usable. */
   async dispose(): Promise<void> {
-    if (this.made === undefined) return;
-    const { policy, reference, model } = await this.made;
-    this.made = undefined;
+    if (this.building === undefined) return;
+    const { policy, reference, model } = await this.building;
+    this.building = undefined;
     await policy.dispose();
     await reference.dispose();
     if (this.options.model === undefined) await model.base.dispose();
   }
 
-  private async make(): Promise<PPOComponents> {
+  private async build(): Promise<PPOComponents> {
     const { modelName, revision, adapter } = this.config;
     const given = this.options.model;
     const model = given ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
@@ -162,7 +162,7 @@ function withShortNames(result: LoopResult): TrainingResults {
 /** A prompt as text, or as a record of `loadPrompts` with the columns that rewards need. */
 export type TrainPrompt = string | PromptRecord;
 
-/** Tokens of all prompts; none may leave no room for a response. */
+/** Tokens of all prompts; throws if a prompt leaves no room for a response. */
 export function readPrompts(
   prompts: readonly TrainPrompt[],
   { model, config }: Pick<PPOComponents, 'model' | 'config'>,
@@ -181,7 +181,7 @@ export function readPrompts(
     const { length } = record.tokens;
     if (length >= 1 && length <= longest) return record;
     throw new RangeError(
-      `Cannot ${action}: prompt ${i} must have 1 to ${longest} tokens, as the model's context also holds maxNewTokens (${config.maxNewTokens}), got ${length}; cut it or lower maxNewTokens`,
+      `Cannot ${action}: prompt ${i} must have 1 to ${longest} tokens, as the model's context also holds maxNewTokens (${config.maxNewTokens}), got ${length}; shorten it or lower maxNewTokens`,
     );
   });
 }

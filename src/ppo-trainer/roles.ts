@@ -88,7 +88,7 @@ export async function saveRoles(
   });
 }
 
-/** Copies saved weights into those that are there: optimisers and sessions keep seeing them. */
+/** Copies saved weights into the existing arrays, which optimisers and sessions share. */
 export async function loadRoles(
   { model, policy, value }: TrainedRoles,
   { policyFolder, valueFolder }: { policyFolder: string; valueFolder: string },

@@ -19,8 +19,8 @@ interface LearnOptions {
 
 type TaskConfig = Pick<RewardConfig, 'maxTokensAtOnce' | 'saveActivations'>;
 
-/** What a reward model learns from, in groups that run together. */
-export class RewardTask {
+/** Losses and gradients of a reward model on its training texts, in groups that run together. */
+export class RewardObjective {
   private readonly texts: RewardTexts;
   private readonly config: TaskConfig;
 
@@ -134,11 +134,11 @@ function isRated(texts: RewardTexts): texts is readonly RatedText[] {
 export interface PreferenceTexts {
   readonly chosen: Int32Array;
   readonly rejected: Int32Array;
-  /** How much better the chosen one is meant to be; 0 if not given. */
+  /** Margin by which the chosen one should win; 0 by default. */
   readonly margin?: number | undefined;
-  /** Probability that the chosen one wins: 1 if not given, ½ for a tie. */
+  /** Probability that the chosen one wins: 1 by default, ½ for a tie. */
   readonly target?: number | undefined;
-  /** What the pair counts; 1 if not given. */
+  /** Weight of the pair in the loss; 1 by default. */
   readonly weight?: number | undefined;
 }
 
@@ -154,7 +154,7 @@ export type RewardTexts = readonly PreferenceTexts[] | readonly RatedText[];
 const BINS = 10;
 
 /**
- * How well scores foresee preferences; scores stand side by side: chosen, rejected, chosen, …
+ * How well scores predict preferences; scores alternate: chosen, rejected, chosen, …
  * accuracy: weight of pairs whose chosen side scores higher; ties of preference are left out
  * margin: mean s_chosen − s_rejected
  * calibration: Σ_bins (n_b/n)·|right_b − sure_b| with sure = σ(|d|), the expected calibration error

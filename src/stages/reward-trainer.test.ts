@@ -64,7 +64,7 @@ describe('RewardTrainer', { timeout: 60_000 }, () => {
     expect(accuracy).toBeGreaterThan(0.75);
   });
 
-  it('goes on from a checkpoint exactly', async () => {
+  it('resumes from a checkpoint exactly', async () => {
     const folder = makeTempFolder();
     const texts = makePairs(80, 1);
     const whole = await train(texts, { saveCheckpoint: keepCheckpoints(folder) });
@@ -72,7 +72,7 @@ describe('RewardTrainer', { timeout: 60_000 }, () => {
     expect(resumed.weights).toEqual(whole.weights);
   });
 
-  it('saves what gives the same scores, normalised on texts of the reference', async () => {
+  it('saves a model with the same scores, normalised on reference texts', async () => {
     const { trainer } = await train(makePairs(80, 1), {}, { maxSteps: 4 });
     const texts = makeTexts(50, 4);
     await trainer.normalize(texts);

@@ -72,7 +72,7 @@ describe('languageGradients()', () => {
     },
   );
 
-  it('gives the same loss and gradients for texts together and one by one', async () => {
+  it('computes the same loss and gradients for texts together and one by one', async () => {
     const { base, texts } = await readGolden('qwen3-tied');
     const tokenCount = countLearned(texts);
     const weights = Object.fromEntries([...base.weights].map(([key, { data }]) => [key, data]));

@@ -19,7 +19,7 @@ export interface ModelTrainerOptions {
   readonly value?: ValueModel | undefined;
   readonly policyLoss?: PolicyLoss | undefined;
   readonly valueLoss?: ValueLoss | undefined;
-  /** Where the gradients of micro-batches are computed: in this process by default. */
+  /** Computes the gradients of micro-batches; in this process by default. */
   readonly jobs?: Pick<StepJobs, 'gradients'> | undefined;
 }
 

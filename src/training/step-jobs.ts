@@ -31,7 +31,7 @@ export interface GradientJob {
   /** Number of the micro-batch in the optimiser step. */
   readonly microBatch: number;
   readonly experience: Experience;
-  /** What losses divide by: counts of the whole optimiser step, so that micro-batches add up. */
+  /** Divisors of the losses: counts over the whole optimiser step, so that micro-batches add up. */
   readonly counts: StepCounts;
   readonly klCoef: number;
 }
@@ -66,7 +66,7 @@ export interface JobContext {
 }
 
 /**
- * The heavy parts of a PPO step, as functions of plain data to plain data. How a step is cut into jobs
+ * The heavy parts of a PPO step, as functions of plain data to plain data. How a step is split into jobs
  * depends on its data and config alone, and results are combined in a fixed order, so the bits do
  * not depend on where the jobs run.
  */

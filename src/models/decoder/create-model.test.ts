@@ -33,7 +33,7 @@ describe.each([
     expect(shapes).toEqual([...weightShapes(architecture)]);
   });
 
-  test('draws matrices from N(0, 0.02²), each its own', () => {
+  test('samples each matrix separately from N(0, 0.02²)', () => {
     const matrices = [...base.weights].filter(([, { shape }]) => shape.length === 2);
     for (const [name, { data }] of matrices) {
       const mean = data.reduce((sum, x) => sum + x, 0) / data.length;
@@ -54,13 +54,13 @@ describe.each([
     }
   });
 
-  test('is the same from the same seed alone', () => {
+  test('depends only on the seed', () => {
     const values = (model: typeof base) => [...model.weights.values()].map(({ data }) => data);
     expect(values(createModel(architecture, 7))).toEqual(values(base));
     expect(values(createModel(architecture, 8))).not.toEqual(values(base));
   });
 
-  test('knows nothing yet: every token is about as likely as any other', async () => {
+  test('predicts all tokens with about equal probability', async () => {
     const [logits = []] = await forward(base, [[1, 2, 3, 4]]);
     await base.dispose();
     for (const row of logits) {
@@ -73,7 +73,7 @@ describe.each([
 const shape = { vocabSize: 100, hiddenSize: 48, numLayers: 2, numAttentionHeads: 4 };
 
 test.each(['qwen3', 'qwen2', 'llama', 'gpt2'] as const)(
-  'a fresh model of %s has the shape that was asked for',
+  'a fresh model of %s has the requested shape',
   (modelType) => {
     const config = resolveModelConfig({ ...shape, modelType, tieWordEmbeddings: false });
     const fresh = freshArchitecture(config).config;
@@ -94,7 +94,7 @@ test.each(['qwen3', 'qwen2', 'llama', 'gpt2'] as const)(
   },
 );
 
-test('fewer key heads and a head width of its own are kept', () => {
+test('respects fewer key heads and a custom head width', () => {
   const config = resolveModelConfig({ ...shape, numKeyValueHeads: 2, headDim: 16 });
   expect(freshArchitecture(config).config).toMatchObject({ num_key_value_heads: 2, head_dim: 16 });
 });

@@ -25,7 +25,7 @@ function fillNormal(data: Float32Array, random: { normal(): number }): void {
   for (let i = 0; i < data.length; i++) data[i] = INITIALIZER_RANGE * random.normal();
 }
 
-/** The architecture of a fresh model of this shape; what the shape leaves open is up to the family. */
+/** The architecture of a fresh model of this shape; the family sets everything else. */
 export function freshArchitecture(config: ModelConfig): Architecture {
   const decoder: DecoderConfig = {
     model_type: config.modelType,
@@ -57,7 +57,7 @@ function plainRope(rope_theta: number): RopeConfig {
   };
 }
 
-/** The fields of config.json by which transformers knows the dropout. */
+/** The dropout fields of config.json, as transformers names them. */
 export function dropoutFields({
   modelType,
   dropout,

@@ -15,7 +15,7 @@ export interface LoadedModel {
   readonly tokenizer: Tokenizer;
   /** The folder that the model was read from. */
   readonly folder: string;
-  /** What adapters name as their base: the id on the hub; the folder if not given. */
+  /** The base that adapters refer to: the id on the hub, or the folder if missing. */
   readonly name?: string | undefined;
 }
 
@@ -38,8 +38,8 @@ export async function readConfig(folder: string): Promise<Architecture> {
 }
 
 /**
- * The base of a model's folder. Weights are read one by one into float32 arrays of their own:
- * nothing else of their size is ever held.
+ * Loads the base model of a folder. Weights are read one by one, each into its own float32 array, so
+ * no second copy exists.
  */
 export async function loadBase(folder: string, architecture: Architecture): Promise<BaseModel> {
   const reader = await SafetensorsReader.open(folder);
@@ -72,6 +72,6 @@ function expectShape(
   if (actual?.length === shape.length && actual.every((size, axis) => size === shape[axis])) return;
   const got = actual === undefined ? 'no tensor of that name' : `[${actual}]`;
   throw new RangeError(
-    `Cannot load ${folder}: by its config.json "${name}" must be [${shape}], got ${got}; the weights are of another model`,
+    `Cannot load ${folder}: according to its config.json "${name}" must be [${shape}], got ${got}; the weights belong to another model`,
   );
 }

@@ -15,7 +15,7 @@ import type { HeadValues, LayerContext, LinearOptions } from './layer-context.ts
 
 export interface ContextOptions {
   readonly lora?: LoraConfig | undefined;
-  /** Adapters see their input through masks that are fed as `<module>.dropout`, [M, in]. */
+  /** Multiplies the inputs of adapters by masks that are fed as `<module>.dropout`, [M, in]. */
   readonly dropout?: boolean;
   /** Prefix of the names of weights, modules and adapters. */
   readonly prefix?: string;
@@ -28,7 +28,7 @@ export function dropoutName(module: string): string {
   return `${module}.dropout`;
 }
 
-/** Weights and modules as graph inputs; what attention means is left to subclasses. */
+/** Weights and modules as graph inputs; subclasses implement attention. */
 export abstract class ModuleContext implements LayerContext {
   readonly config: DecoderConfig;
   /** [out, in] of every linear module that was built. */
@@ -97,7 +97,7 @@ export abstract class ModuleContext implements LayerContext {
   }
 }
 
-/** Where a graph takes a frozen weight from, by its Hugging Face name. */
+/** Returns a frozen weight by its Hugging Face name. */
 export type WeightGetter = (name: string, shape: Shape) => Value;
 
 export interface ProductOptions {
@@ -105,20 +105,20 @@ export interface ProductOptions {
   readonly transposed?: boolean;
 }
 
-/** Where the decode graph takes frozen weights from: fed at run time, or constants of the graph. */
+/** Source of frozen weights for the decode graph: inputs at run time, or constants of the graph. */
 export interface WeightSource {
   readonly weight: WeightGetter;
-  /** x·Wᵀ for a weight [out, in], or x·W for one [in, out]; a quantised source computes it its own way. */
+  /** x·Wᵀ for a weight [out, in], or x·W for one [in, out]; a quantized source computes it differently. */
   product(x: Value, name: string, options: ProductOptions): Value;
 }
 
-/** Weights fed under their Hugging Face names. */
+/** Weights as graph inputs under their Hugging Face names. */
 export function fedWeights(): WeightSource {
   const weight = remember((name, shape) => input(name, shape));
   return { weight, product: productWith(weight) };
 }
 
-/** Products with whole weights, wherever they come from. */
+/** Products with full-precision weights from any source. */
 export function productWith(weight: WeightGetter): WeightSource['product'] {
   return (x, name, { out, transposed = false }) => {
     const inner = x.shape.at(-1) as number;
@@ -128,12 +128,12 @@ export function productWith(weight: WeightGetter): WeightSource['product'] {
   };
 }
 
-/** Makes each value once: a graph may hold an input or a large constant only one time. */
-export function remember(make: WeightGetter): WeightGetter {
-  const made = new Map<string, Value>();
+/** Creates each value once: a graph may contain an input or a large constant only once. */
+export function remember(create: WeightGetter): WeightGetter {
+  const values = new Map<string, Value>();
   return (name, shape) => {
-    const value = made.get(name) ?? make(name, shape);
-    made.set(name, value);
+    const value = values.get(name) ?? create(name, shape);
+    values.set(name, value);
     return value;
   };
 }

@@ -4,19 +4,19 @@ import type { DecoderConfig } from './decoder-config.ts';
 import { consecutiveRows, type RowLayout, shareRows } from './row-layout.ts';
 
 export interface PackedBatchOptions {
-  /** Tokens at the beginning that several sequences have in common stand once; false by default. */
+  /** Stores a prefix that several sequences share only once; false by default. */
   readonly share?: boolean;
-  /** The row of each token, where neither of the usual orders is wanted. */
+  /** The row of each token, for a custom order. */
   readonly layout?: RowLayout;
 }
 
-/** Sequences without padding: M tokens, as a rule end to end. */
+/** Sequences without padding: M tokens, end to end by default. */
 export class PackedBatch {
   /** [M] */
   readonly tokens: Int32Array;
-  /** [M], each token's place in its own sequence. */
+  /** [M], each token's position in its own sequence. */
   readonly positions: Int32Array;
-  /** The row of each place of each sequence. */
+  /** The row of each position of each sequence. */
   readonly rows: readonly Int32Array[];
 
   constructor(

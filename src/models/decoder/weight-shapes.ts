@@ -4,7 +4,7 @@ import type { HeadValues, LinearOptions } from './layer-context.ts';
 import { layerParts } from './layer-graph.ts';
 import { ModuleContext } from './module-context.ts';
 
-/** The shape of every weight of a model, by its Hugging Face name: what the graphs ask for. */
+/** The shape of every weight of a model, by its Hugging Face name, as the graphs declare them. */
 export function weightShapes(architecture: Architecture): Map<string, readonly number[]> {
   const { family, config } = architecture;
   const { names } = family;
@@ -28,14 +28,14 @@ export function weightShapes(architecture: Architecture): Map<string, readonly n
   return shapes;
 }
 
-/** The modules, by their names within a layer, whose weights are kept as [in, out]: GPT-2's. */
+/** The modules, by their names within a layer, whose weights are stored as [in, out], as in GPT-2. */
 export function transposedModules({ family, config }: Architecture): ReadonlySet<string> {
   const context = new LayoutContext(config);
   family.layer(context, input('x', ['M', config.hidden_size]));
   return context.transposed;
 }
 
-/** Builds a layer only to see how its modules are laid out. */
+/** Builds a layer only to find the layout of its modules. */
 class LayoutContext extends ModuleContext {
   readonly transposed = new Set<string>();
 
