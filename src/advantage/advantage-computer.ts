@@ -11,6 +11,7 @@ import {
   rlooAdvantages,
 } from './group-relative.ts';
 
+/** The config fields that advantage estimation reads. */
 export type AdvantageConfig = Pick<
   PPOConfig,
   'advantageEstimator' | 'gamma' | 'lam' | 'whitening' | 'whitenRewards' | 'whitenAdvantages'
@@ -29,6 +30,7 @@ export interface AdvantageInput extends GroupedRewards {
   readonly values: Float32Array;
 }
 
+/** Advantages and returns of a rollout, ready for training. */
 export interface Advantages {
   /** A_t of the tokens, whitened if the config says so, [N]. */
   readonly advantages: Float32Array;
@@ -48,6 +50,7 @@ export interface AdvantageEstimator {
   readonly whitens: boolean;
 }
 
+/** What an estimator returns: one advantage and one return per step, before whitening. */
 export interface StepAdvantages {
   /** [S] */
   readonly advantages: Float32Array;

@@ -10,8 +10,7 @@ import {
   resolveModelConfig,
 } from '../config/model-config.ts';
 import { ConfigError } from '../config/parse-config.ts';
-import { createModel } from '../models/decoder/create-model.ts';
-import { dropoutFields, freshArchitecture } from '../models/decoder/fresh-architecture.ts';
+import { createModel, dropoutFields, freshArchitecture } from '../models/decoder/create-model.ts';
 import { saveModel } from '../models/decoder/save-model.ts';
 import { formatBytes, formatCount } from './format.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';

@@ -6,7 +6,7 @@ import type { SaveList } from '../engine/graph/index.ts';
 import { engineBytes, type RolloutPrecision } from '../generation/decode-weights.ts';
 import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
-import { readConfig } from '../models/decoder/load-base.ts';
+import { readConfig } from '../models/decoder/load-model.ts';
 import {
   countParameters,
   loraConfigs,

@@ -8,7 +8,7 @@ import { input, linear, makeGraph } from '../engine/graph/index.ts';
 import { compile, tensor } from '../engine/runtime/index.ts';
 import type { LoopConfig } from '../loop/train-loop.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
-import { readConfig } from '../models/decoder/load-base.ts';
+import { readConfig } from '../models/decoder/load-model.ts';
 import {
   countAdapter,
   countParameters,

@@ -70,8 +70,7 @@ export type RunConfigOptions = z.input<typeof runConfigSchema>;
 /** Run options with all defaults filled in. */
 export type RunConfig = Readonly<z.output<typeof runConfigSchema>>;
 
-/** Checks a run's config and fills in the defaults.
- *  @param options.name the config's name in errors, such as `train.yaml` */
+/** Checks a run's config and fills in the defaults. Errors call it `name`, such as `train.yaml`. */
 export function resolveRunConfig(
   options: RunConfigOptions,
   { name: configName = 'the run config' }: { readonly name?: string } = {},

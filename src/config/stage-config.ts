@@ -59,9 +59,13 @@ export const rewardConfigShape = {
 const sftConfigSchema = z.strictObject(sftConfigShape);
 const rewardConfigSchema = z.strictObject(rewardConfigShape);
 
+/** Settings of supervised fine-tuning as users write them. */
 export type SFTConfigOptions = z.input<typeof sftConfigSchema>;
+/** Settings of supervised fine-tuning, with defaults filled in. */
 export type SFTConfig = Readonly<z.output<typeof sftConfigSchema>>;
+/** Settings of reward model training as users write them. */
 export type RewardConfigOptions = z.input<typeof rewardConfigSchema>;
+/** Settings of reward model training, with defaults filled in. */
 export type RewardConfig = Readonly<z.output<typeof rewardConfigSchema>>;
 
 /** What the training loop of both stages reads. */

@@ -53,6 +53,7 @@ export const sftRunConfigSchema = z.strictObject(sftRunConfigShape).superRefine(
 /** Run options; every field but `data` has a default. */
 export type SFTRunConfigOptions = z.input<typeof sftRunConfigSchema>;
 
+/** Config of a supervised fine-tuning run, with defaults filled in. */
 export type SFTRunConfig = Readonly<z.output<typeof sftRunConfigSchema>>;
 
 /** `proximal sft` */
@@ -84,6 +85,7 @@ export const rewardRunConfigSchema = z
 /** Run options; every field but `data` has a default. */
 export type RewardRunConfigOptions = z.input<typeof rewardRunConfigSchema>;
 
+/** Config of a reward model training run, with defaults filled in. */
 export type RewardRunConfig = Readonly<z.output<typeof rewardRunConfigSchema>>;
 
 /** `proximal reward` */

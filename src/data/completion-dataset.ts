@@ -44,12 +44,14 @@ export interface CompletionReport extends RowReport {
   readonly truncated: number;
 }
 
+/** Texts for supervised fine-tuning, split into train and validation. */
 export interface CompletionDataset {
   readonly train: readonly CompletionRecord[];
   readonly validation: readonly CompletionRecord[];
   readonly report: CompletionReport;
 }
 
+/** Columns, limits and split of a dataset for supervised fine-tuning. */
 export interface LoadCompletionsOptions extends CompletionOptions, LoadRowsContext {}
 
 /** Reads texts for supervised fine-tuning: conversations, prompts with completions, or plain texts.

@@ -63,12 +63,14 @@ export interface PreferenceReport extends RowReport {
   readonly ratings: number;
 }
 
+/** Ranked responses for reward model training, split into train and validation. */
 export interface PreferenceDataset {
   readonly train: readonly PreferenceGroup[];
   readonly validation: readonly PreferenceGroup[];
   readonly report: PreferenceReport;
 }
 
+/** Columns, limits and split of a preference dataset. */
 export interface LoadPreferencesOptions extends PreferenceOptions, LoadRowsContext {}
 
 /** Reads preferences: pairs with or without a prompt column, the best of several, rankings or

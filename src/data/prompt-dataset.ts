@@ -32,12 +32,14 @@ export interface PromptReport {
   readonly examples: readonly string[];
 }
 
+/** Prompts for PPO, split into train and validation. */
 export interface PromptDataset {
   readonly train: readonly PromptRecord[];
   readonly validation: readonly PromptRecord[];
   readonly report: PromptReport;
 }
 
+/** Columns, limits and split of a prompt dataset. */
 export interface LoadPromptsOptions extends PromptOptions {
   /** Seed of the split; 0 by default. */
   readonly seed?: number;

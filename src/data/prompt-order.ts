@@ -1,5 +1,6 @@
 import { randomStream } from '../engine/random/index.ts';
 
+/** What determines the order of the prompts in one epoch. */
 export interface EpochOrderOptions {
   readonly seed: number;
   /** From 0. */
@@ -17,6 +18,7 @@ export function epochOrder({ seed, epoch, count, shuffle }: EpochOrderOptions): 
   return Int32Array.from(randomStream(seed, 'prompt-order', epoch).shuffle(indices));
 }
 
+/** What determines the prompts of each step of a run. */
 export interface PromptOrderOptions extends Omit<EpochOrderOptions, 'epoch'> {
   /** Prompts per step. */
   readonly batchSize: number;

@@ -20,6 +20,7 @@ import {
  */
 export type SamplingStrategy = PPOConfig['bufferSampling'];
 
+/** Capacity, overflow behaviour and sampling of an `ExperienceBuffer`. */
 export interface ExperienceBufferOptions {
   /** Maximum number of sequences; unlimited by default. */
   readonly capacity?: number;
@@ -39,6 +40,7 @@ export type BufferConfig = Pick<
   'seed' | 'batchSize' | 'samplesPerPrompt' | 'bufferSampling' | 'bufferCapacity'
 >;
 
+/** The step and PPO epoch, which determine the order of mini-batches. */
 export interface MiniBatchOptions {
   readonly step: number;
   readonly ppoEpoch: number;
@@ -152,6 +154,7 @@ export class ExperienceBuffer {
     return new PairList(this.held);
   }
 
+  /** Removes all experience. */
   clear(): void {
     this.held = concatExperiences([]);
     this.pass = undefined;

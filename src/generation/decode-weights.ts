@@ -16,7 +16,7 @@ import {
   productWith,
   remember,
   type WeightSource,
-} from '../models/decoder/weight-source.ts';
+} from '../models/decoder/module-context.ts';
 
 /**
  * How the decode graph holds the base's weights: `f32` packed by ONNX Runtime for speed (a second copy),

@@ -10,6 +10,7 @@ import { chooseSlots, KvCache } from './kv-cache.ts';
 import { Sampler } from './sampler/sampler.ts';
 import { type GeneratedText, Sequence, type TokenEvent } from './sequence.ts';
 
+/** The model that a `Generator` samples from, and its precision and batch size. */
 export interface GeneratorOptions {
   readonly base: BaseModel;
   readonly tokenizer: Tokenizer;
@@ -49,6 +50,7 @@ export class Generator {
     return texts.sort((a, b) => a.prompt - b.prompt || a.sample - b.sample);
   }
 
+  /** Frees the decoder's sessions and caches; the generator can be used again and then rebuilds them. */
   async dispose(): Promise<void> {
     await (await this.decoder)?.dispose();
     this.decoder = undefined;

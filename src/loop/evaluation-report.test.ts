@@ -15,7 +15,7 @@ const performance: Performance = {
   explainedVariance: 0.25,
 };
 
-test('evaluationMetrics() gives every measure its name', () => {
+test('evaluationMetrics() names every measure', () => {
   expect(evaluationMetrics({ performance })).toEqual({
     'eval/greedy_reward': 1,
     'eval/reward': 2,

@@ -22,7 +22,7 @@ export interface Performance {
   /** Part of 3-grams that came before in the same sampled response. */
   readonly repetition: number;
   /** 1 − Var(G − V)/Var(G) over tokens of sampled responses, with G = Σ γ^i·r_{t+i} of training's
-   *  rewards; NaN without a value model, and where all G are equal. */
+   *  rewards; NaN without a value model or if all G are equal. */
   readonly explainedVariance: number;
 }
 
@@ -30,12 +30,13 @@ export interface Performance {
 export interface Convergence {
   readonly converged: boolean;
   readonly performanceImproved: boolean;
-  /** Set where a rule says that training should stop. */
+  /** Set if a rule says that training should stop. */
   readonly stop: StopReason | undefined;
-  /** One sentence for people. */
+  /** One sentence for the user. */
   readonly message: string;
 }
 
+/** The result of one evaluation: performance, convergence and sample responses. */
 export interface EvaluationReport {
   readonly performance: Performance;
   readonly convergence: Convergence;

@@ -1,5 +1,3 @@
-export type { EpochCallback, StepCallbacks, TrainCallback } from './callbacks.ts';
-export { notifyCallback } from './callbacks.ts';
 export { readArrays, type SaveCheckpoint, writeArrays } from './checkpoint.ts';
 export {
   type Convergence,
@@ -7,7 +5,8 @@ export {
   evaluationMetrics,
   type Performance,
 } from './evaluation-report.ts';
-export type { Phase, TrainEvent } from './events.ts';
+export type { EpochCallback, Phase, StepCallbacks, TrainCallback, TrainEvent } from './events.ts';
+export { notifyCallback } from './events.ts';
 export {
   type Metrics,
   type SampleRecord,

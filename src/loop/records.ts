@@ -1,4 +1,4 @@
-/** Numbers of a step or an epoch: TRL's names, such as `objective/kl`, and the documents' short ones. */
+/** Numbers of a step or an epoch: TRL's names, such as `objective/kl`, and short names for four of them. */
 export type Metrics = Readonly<Record<string, number>>;
 
 /** A response as it is written down. */
@@ -34,7 +34,7 @@ export interface TokenRecord {
   readonly texts: readonly string[];
   /** log π_old */
   readonly logprobs: readonly number[];
-  /** log π_drawn, where tokens were drawn otherwise than by π_old: 8 bits, filters. */
+  /** log π_sampled, if tokens were not sampled from π_old: 8-bit weights or filters. */
   readonly samplingLogprobs?: readonly number[];
   /** log π_ref */
   readonly refLogprobs: readonly number[];
@@ -50,7 +50,7 @@ export interface TokenRecord {
   readonly returns: readonly number[];
   /** H_t in nats, of the policy that drew. */
   readonly entropies: readonly number[];
-  /** ρ_t = π_new/π_old when the loss last saw the token; null where it never did. */
+  /** ρ_t = π_new/π_old when the loss last saw the token; null if it never did. */
   readonly ratios: readonly (number | null)[];
   /** Of the policy that drew. */
   readonly alternatives: readonly TokenAlternatives[];
@@ -73,4 +73,5 @@ export const stopReasons = [
   'interrupted',
 ] as const;
 
+/** Why training ended. */
 export type StopReason = (typeof stopReasons)[number];

@@ -9,7 +9,7 @@ import {
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { type StepControl, stoppedOnRequest } from './step-control.ts';
 
-/** Says what stands for each call, and goes on after that. */
+/** Answers each call with the next word, then with `continue`. */
 function script(...words: readonly ('continue' | 'save' | 'stop')[]) {
   const asked: number[] = [];
   const control: StepControl = {
@@ -19,7 +19,7 @@ function script(...words: readonly ('continue' | 'save' | 'stop')[]) {
 }
 
 describe('StepControl', () => {
-  it('is asked before each step, and again after it had something saved', async () => {
+  it('is called before each step, and again after a save', async () => {
     const saved: number[] = [];
     const saveCheckpoint = async (_: unknown, { step }: { step: number }) => {
       saved.push(step);
@@ -31,7 +31,7 @@ describe('StepControl', () => {
     expect(saved).toEqual([1, 3, 4]);
   });
 
-  it('ends a run, which then goes on exactly', async () => {
+  it('ends a run, which then resumes exactly', async () => {
     const folder = makeTempFolder();
     const whole = await trainTiny(statefulConfig);
     const { control } = script('continue', 'continue', 'stop');

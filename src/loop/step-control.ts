@@ -1,11 +1,12 @@
 /** Controls a run from outside. The loop calls it before each step and waits for its answer, so a
  *  paused run is one whose control has not answered yet. After `save` the loop asks again. */
 export interface StepControl {
-  /** @param step number of completed steps */
+  /** Decides before each step whether to continue, save a checkpoint or stop.
+   *  @param step number of completed steps */
   betweenSteps(step: number): Promise<'continue' | 'save' | 'stop'>;
 }
 
-/** The message of a run that stopped because someone asked it to. */
+/** The message of a run that was stopped on request. */
 export const stoppedOnRequest = 'The run was stopped on request; continue it with --resume';
 
 /** An abort reason that stops a run in the middle of a step. */

@@ -23,7 +23,7 @@ const course: TrainOptions = {
   stopOnCollapse: false,
 };
 
-/** The events that a run tells after a step. */
+/** The events that a run emits after a step. */
 function eventsAfter({ events }: TinyRun, step: number): unknown[] {
   return withoutTimes(events.filter((event) => event.type !== 'run-start' && event.step > step));
 }
@@ -43,7 +43,7 @@ function overflowAtCall(call: number) {
 }
 
 describe('TrainLoop', () => {
-  it('goes on from every checkpoint exactly as if it had never stopped', async () => {
+  it('resumes from every checkpoint exactly as if it had never stopped', async () => {
     const folder = makeTempFolder();
     const saveCheckpoint = keepCheckpoints(folder);
     const whole = await trainTiny(statefulConfig, { ...course, saveCheckpoint });
@@ -136,7 +136,7 @@ describe('TrainLoop', () => {
     expect(resumed.results.metrics).toEqual(metrics);
   });
 
-  it('keeps what was done when a reward fails later', async () => {
+  it('saves completed work if a reward fails later', async () => {
     const folder = makeTempFolder();
     let calls = 0;
     const failing = trainTiny(
@@ -164,7 +164,7 @@ describe('TrainLoop', () => {
     expect(resumed.weights).toEqual(whole.weights);
   });
 
-  it('ends where a listener throws while a phase is under way', async () => {
+  it('ends if a listener throws during a phase', async () => {
     const onEvent = ({ type }: TrainEvent) => {
       if (type === 'phase') throw new Error('no more room');
     };
@@ -179,11 +179,11 @@ describe('TrainLoop', () => {
       minEntropy: 50,
     });
     expect(results.reason).toBe('collapsed');
-    expect(results.message).toContain('minEntropy asks for 50');
+    expect(results.message).toContain('minEntropy requires 50');
     expect(events.at(-1)).toMatchObject({ type: 'run-end', step: 0, reason: 'collapsed' });
   });
 
-  it('keeps the state of the last step when a loss is not finite, and says where it came from', async () => {
+  it('restores the state before the step if a loss is not finite, and names its origin', async () => {
     const folder = makeTempFolder();
     const whole = await trainTiny(statefulConfig, course);
     const failing = trainTiny(

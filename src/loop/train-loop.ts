@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { PromptOrder } from '../data/index.ts';
 import { parseJsonObject, writeAtomically } from '../fs/index.ts';
 import { expectSameConfig, type SaveCheckpoint } from './checkpoint.ts';
-import { EpochAverages } from './epoch-averages.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import type { Phase, TrainEvent } from './events.ts';
 import {
@@ -41,13 +40,16 @@ export interface Training {
   };
 }
 
+/** What the loop passes to a training step. */
 export interface TrainStepContext {
   /** Number of completed steps. It keys the random streams. */
   readonly step: number;
   readonly signal?: AbortSignal | undefined;
+  /** Reports how much of a phase of the step is done. */
   readonly onProgress: (phase: Phase, done: number, total: number) => void;
 }
 
+/** What a training step returns to the loop. */
 export interface StepOutcome {
   readonly metrics: Metrics;
   /** Number of responses or texts that the step trained on. */
@@ -56,6 +58,7 @@ export interface StepOutcome {
   readonly tokens?: readonly TokenRecord[];
 }
 
+/** What an evaluation returns to the loop. */
 export interface EvaluationOutcome {
   /** `eval/…` */
   readonly metrics: Metrics;
@@ -157,6 +160,7 @@ export class TrainLoop {
     return Math.min(numEpochs * this.order.stepsPerEpoch, maxSteps);
   }
 
+  /** Runs all remaining steps with their evaluations and checkpoints, and returns the result. */
   async run(): Promise<LoopResult> {
     const { resumeFrom, signal, control } = this.options;
     const { totalSteps } = this;
@@ -309,4 +313,35 @@ export class NonFiniteError extends Error {
 
 function isMultiple(step: number, interval: number): boolean {
   return interval > 0 && step % interval === 0;
+}
+
+/** Sum and count of each metric over an epoch's steps so far; JSON-able. */
+export type EpochState = Record<string, [sum: number, count: number]>;
+
+/** Averages metrics over the steps of an epoch in which they are numbers. */
+export class EpochAverages {
+  private held: EpochState = {};
+
+  add(metrics: Metrics): void {
+    for (const [name, x] of Object.entries(metrics)) {
+      if (!Number.isFinite(x)) continue;
+      const [sum, count] = this.held[name] ?? [0, 0];
+      this.held[name] = [sum + x, count + 1];
+    }
+  }
+
+  /** The means since the last call, which starts a new epoch. */
+  take(): Metrics {
+    const means = Object.entries(this.held).map(([name, [sum, count]]) => [name, sum / count]);
+    this.held = {};
+    return Object.fromEntries(means);
+  }
+
+  state(): EpochState {
+    return { ...this.held };
+  }
+
+  restore(state: EpochState): void {
+    this.held = { ...state };
+  }
 }

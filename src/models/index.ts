@@ -1,5 +1,5 @@
 export { BaseModel, type Weights } from './decoder/base-model.ts';
-export { createModel } from './decoder/create-model.ts';
+export { createModel, freshArchitecture } from './decoder/create-model.ts';
 export type { DecoderConfig, RopeConfig } from './decoder/decoder-config.ts';
 export { type Architecture, readArchitecture } from './decoder/families/index.ts';
 export {
@@ -11,16 +11,20 @@ export {
   passOfRows,
   type RowPass,
 } from './decoder/forward.ts';
-export { freshArchitecture } from './decoder/fresh-architecture.ts';
 export { type LayerGraphOptions, layerGraph } from './decoder/layer-graph.ts';
 export { type LoadedModel, loadModel } from './decoder/load-model.ts';
 export { mergeAdapter } from './decoder/merge-adapter.ts';
 export { PackedBatch } from './decoder/packed-batch.ts';
 export { type SaveModelOptions, saveModel } from './decoder/save-model.ts';
 export { PolicyModel, type PolicyOptions } from './policy-model.ts';
-export { RewardModel, type RewardModelOptions, type ScoreNormalization } from './reward-model.ts';
+export {
+  loadRewardModel,
+  RewardModel,
+  type RewardModelOptions,
+  type ScoreNormalization,
+  saveRewardModel,
+} from './reward-model.ts';
 export type { RoleOptions } from './role-model.ts';
-export { loadRewardModel, saveRewardModel } from './saved-reward-model.ts';
 export { randomHead, ScalarModel, type ScalarModelOptions, zeroHead } from './scalar-model.ts';
 export { type ModelOutput, type ResponseLogprobs, SFTModel } from './sft-model.ts';
 export type { TokenBatch } from './token-batch.ts';

@@ -6,10 +6,11 @@ import type { GeneratedText } from '../generation/sequence.ts';
 import type { RoleOptions } from './role-model.ts';
 import { SFTModel } from './sft-model.ts';
 
+/** The model and tokenizer of a policy, and how it generates. */
 export interface PolicyOptions extends RoleOptions {
   readonly tokenizer: Tokenizer;
   readonly precision?: RolloutPrecision;
-  /** Texts that are generated at once; chosen by `Generator` if not given. */
+  /** Number of texts generated at once; chosen by `Generator` if missing. */
   readonly batchSize?: number | undefined;
 }
 
@@ -22,7 +23,7 @@ export class PolicyModel extends SFTModel {
     this.generator = new Generator(options);
   }
 
-  /** Texts by the current policy: a change of the adapter shows in the next call. */
+  /** Generates with the current policy: the next call sees changes of the adapter. */
   generate(prompts: readonly Prompt[], options: GenerationOptions = {}): Promise<GeneratedText[]> {
     return this.generator.generate(prompts, options);
   }

@@ -1,8 +1,8 @@
 import { concatInts, lengthsOf, offsetsOf } from '../columns/index.ts';
 import { PackedBatch } from './decoder/packed-batch.ts';
-import type { RowLayout } from './decoder/share-rows.ts';
+import type { RowLayout } from './decoder/row-layout.ts';
 
-/** Where a response comes from. Samples of one prompt share one array. */
+/** The prompt of a response. Samples of one prompt share one array. */
 interface PromptTokens {
   readonly promptTokens: Int32Array;
 }
@@ -30,7 +30,7 @@ export function toResponses(
   };
 }
 
-/** Some of the responses, in the given order. */
+/** Selects responses, in the order of `indices`. */
 export function selectResponses<Sequence extends PromptTokens>(
   { sequences, offsets, tokens }: Responses<Sequence>,
   indices: readonly number[],

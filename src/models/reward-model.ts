@@ -1,17 +1,23 @@
-import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { readAdapter, scoreWeightName, type Tokenizer, writeAdapter } from '../base-setup/index.ts';
+import { parseJsonObject, statIfExists, writeAtomically } from '../fs/index.ts';
+import type { BaseModel } from './decoder/base-model.ts';
 import { takeRows } from './decoder/rows.ts';
 import { ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
-/** Mean and deviation of the scores of reference texts. */
+/** Mean and standard deviation of the scores of reference texts. */
 export interface ScoreNormalization {
   readonly mean: number;
   readonly std: number;
 }
 
+/** The base, head and tokenizer of a reward model. */
 export interface RewardModelOptions extends ScalarModelOptions {
   readonly tokenizer: Tokenizer;
-  /** What scores are shifted and scaled by: (score − mean)/std; not at all by default. */
+  /** Normalises scores as (score − mean)/std; off by default. */
   readonly normalization?: ScoreNormalization | undefined;
 }
 
@@ -35,4 +41,53 @@ export class RewardModel extends ScalarModel {
     const { mean, std } = this.normalization;
     return Float32Array.from(scores, (score) => (score - mean) / std);
   }
+}
+
+const normalizationFile = 'score_normalization.json';
+
+const normalizationSchema = z.object({ mean: z.number(), std: z.number().positive() });
+
+/** Writes a reward model as PEFT saves one for sequence classification, with the normalisation of
+ *  its scores in an extra file. */
+export async function saveRewardModel(
+  folder: string,
+  model: RewardModel,
+  { baseModelNameOrPath }: { baseModelNameOrPath: string },
+): Promise<void> {
+  if (model.adapter === undefined) {
+    throw new Error('Cannot save the reward model: it must have an adapter, got none; train one');
+  }
+  await writeAdapter(folder, model.adapter, {
+    baseModelNameOrPath,
+    extraTensors: new Map([[scoreWeightName, model.head]]),
+    taskType: 'SEQ_CLS',
+  });
+  const normalization = JSON.stringify(model.normalization, undefined, 2);
+  await writeAtomically(join(folder, normalizationFile), `${normalization}\n`);
+}
+
+/** Reads a reward model that `saveRewardModel` or PEFT saved, over a loaded base. */
+export async function loadRewardModel(
+  folder: string,
+  { base, tokenizer }: { base: BaseModel; tokenizer: Tokenizer },
+): Promise<RewardModel> {
+  const { adapter, extraTensors } = await readAdapter(folder, base.modules());
+  const head = extraTensors.get(scoreWeightName);
+  if (head === undefined) {
+    throw new Error(
+      `Cannot load the reward model ${folder}: its adapter must contain the head ${scoreWeightName}, got none; save it with PEFT's modules_to_save or with proximal`,
+    );
+  }
+  const normalization = await readNormalization(join(folder, normalizationFile));
+  return new RewardModel({ base, tokenizer, adapter, head, normalization });
+}
+
+/** Reward models from PEFT have no such file. */
+async function readNormalization(file: string): Promise<ScoreNormalization | undefined> {
+  if ((await statIfExists(file)) === undefined) return undefined;
+  const { success, data } = normalizationSchema.safeParse(
+    parseJsonObject(await readFile(file, 'utf8'), file),
+  );
+  if (success) return data;
+  throw new Error(`Cannot read ${file}: it must contain the numbers mean and std > 0`);
 }

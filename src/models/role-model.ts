@@ -8,9 +8,10 @@ import { takeRows } from './decoder/rows.ts';
 import { type Responses, stateRows, toResponses } from './responses.ts';
 import { groupByTokens, sizesOf, type TokenBatch } from './token-batch.ts';
 
+/** The base model of a role and the adapter on top of it. */
 export interface RoleOptions {
   readonly base: BaseModel;
-  /** What makes this role differ from the base; none for the plain base. */
+  /** The role's difference from the base; missing for the plain base. */
   readonly adapter?: LoraAdapter | undefined;
 }
 
@@ -52,7 +53,7 @@ export class RoleModel {
   }
 
   /** Hidden states at the states of responses. The last token runs only if the state after it is
-   *  asked for. */
+   *  requested. */
   protected async *stateRuns(
     prompts: TokenBatch,
     responses: TokenBatch,

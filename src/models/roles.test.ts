@@ -18,7 +18,7 @@ const whole = prompts.map((prompt, i) => [...prompt, ...responses[i]!]);
 
 afterAll(() => base.dispose());
 
-/** An adapter that does something. */
+/** An adapter with a non-zero delta. */
 function trainedAdapter(seed: number): LoraAdapter {
   const adapter = LoraAdapter.create({ r: 2, lora_alpha: 4 }, base.modules(), seed);
   for (const [name, { data }] of adapter.weights) if (name.includes('lora_B')) data.fill(0.1);
@@ -34,7 +34,7 @@ const close = (actual: ArrayLike<number>, expected: ArrayLike<number>, within = 
 describe('SFTModel', () => {
   const model = new SFTModel({ base });
 
-  test('forward() gives each sequence the logits that it has alone', async () => {
+  test('forward() returns the same logits for a sequence in a batch as alone', async () => {
     const { logits } = await model.forward(whole);
     for (const [i, ids] of whole.entries()) {
       const alone = await model.forward([ids]);
@@ -43,7 +43,7 @@ describe('SFTModel', () => {
     }
   });
 
-  test('forward() sees nothing of masked tokens, on either side', async () => {
+  test('forward() ignores masked tokens on either side', async () => {
     const plain = await model.forward([
       [3, 4, 5],
       [6, 7],
@@ -79,7 +79,7 @@ describe('SFTModel', () => {
     }
   });
 
-  test('a batch larger than what runs at once is cut and put together again', async () => {
+  test('a batch larger than what runs at once is split and joined again', async () => {
     const many = Array.from({ length: 30 }, (_, i) =>
       Array.from({ length: 60 }, (_, t) => 3 + ((i * 7 + t * 3) % 50)),
     );
@@ -93,7 +93,7 @@ describe('SFTModel', () => {
 });
 
 describe('PolicyModel', () => {
-  test('with a fresh adapter is the reference, with a trained one it is not', async () => {
+  test('equals the reference with a fresh adapter, but not with a trained one', async () => {
     const reference = await new SFTModel({ base }).logprobs(prompts, responses);
     const fresh = LoraAdapter.create({ r: 2, lora_alpha: 4 }, base.modules());
     const policyLogprobs = (adapter: LoraAdapter) =>
@@ -133,7 +133,7 @@ describe('ValueModel', () => {
     close(longer!.subarray(0, 3), shorter!);
   });
 
-  test('a zero head gives every state the value 0', async () => {
+  test('a zero head values every state at 0', async () => {
     const fresh = new ValueModel({ base, head: zeroHead(size) });
     expect(await fresh.forward([[3, 4, 5]])).toEqual([new Float32Array(3)]);
   });
@@ -154,7 +154,7 @@ describe('RewardModel', () => {
     close(padded, scores.subarray(0, 1));
   });
 
-  test('can be extended as in the documents: a length penalty and a bonus', async () => {
+  test('can be extended with a length penalty and a bonus', async () => {
     class CustomRewardModel extends RewardModel {
       override async forward(inputIds: TokenBatch, attentionMask?: TokenBatch) {
         const rewards = await super.forward(inputIds, attentionMask);
@@ -175,7 +175,7 @@ describe('RewardModel', () => {
     close(custom, [plain[0]! - 0.2 + 0.2, plain[1]! - 0.3]);
   });
 
-  test('its head starts with deviation 1/√(d + 1)', () => {
+  test('its head starts with standard deviation 1/√(d + 1)', () => {
     const { data } = randomHead(10_000);
     const variance = data.reduce((sum, x) => sum + x * x, 0) / data.length;
     expect(variance * 10_001).toBeCloseTo(1, 1);
@@ -185,15 +185,15 @@ describe('RewardModel', () => {
 describe('token batches', () => {
   const model = new SFTModel({ base });
 
-  test('a mask of another length is refused', async () => {
+  test('rejects a mask of a different length', async () => {
     await expect(model.forward([[3, 4]], [[1]])).rejects.toThrow(
       'Cannot run the model: attention mask 0 must have 2 entries, got 1',
     );
   });
 
-  test('a sequence without real tokens is refused', async () => {
+  test('rejects a sequence without real tokens', async () => {
     await expect(model.forward([[3], [4]], [[1], [0]])).rejects.toThrow(
-      'Cannot run the model: sequence 1 must hold at least one token, got none',
+      'Cannot run the model: sequence 1 must have at least one token, got none',
     );
   });
 });

@@ -4,12 +4,13 @@ import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import { scalarGraph } from './decoder/head-graph.ts';
 import { RoleModel, type RoleOptions } from './role-model.ts';
 
+/** The base and scalar head of a value or reward model. */
 export interface ScalarModelOptions extends RoleOptions {
   /** Weight of the head, [1, hidden]. */
   readonly head: Tensor<'float32'>;
 }
 
-/** A role with one number for each token. */
+/** A role with one number per token. */
 export class ScalarModel extends RoleModel {
   readonly head: Tensor<'float32'>;
 
@@ -27,15 +28,15 @@ export class ScalarModel extends RoleModel {
   }
 }
 
-/** A value head starts at 0: every state is worth nothing yet. */
+/** An initial value head: every state has value 0. */
 export function zeroHead(hiddenSize: number): Tensor<'float32'> {
   return tensor(new Float32Array(hiddenSize), [1, hiddenSize]);
 }
 
-/** A reward head starts as N(0, 1/(d + 1)) (arXiv:2009.01325). */
+/** An initial reward head, sampled from N(0, 1/(d + 1)) (arXiv:2009.01325). */
 export function randomHead(hiddenSize: number, seed = 0): Tensor<'float32'> {
   const random = randomStream(seed, 'reward head');
-  const deviation = 1 / Math.sqrt(hiddenSize + 1);
-  const weight = Float32Array.from({ length: hiddenSize }, () => deviation * random.normal());
+  const std = 1 / Math.sqrt(hiddenSize + 1);
+  const weight = Float32Array.from({ length: hiddenSize }, () => std * random.normal());
   return tensor(weight, [1, hiddenSize]);
 }

@@ -4,19 +4,20 @@ import { takeRows } from './decoder/rows.ts';
 import { RoleModel } from './role-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
+/** What a language model computes for a batch. */
 export interface ModelOutput {
-  /** Of each sequence, [length, V]. */
+  /** Per sequence, [length, V]. */
   readonly logits: readonly Tensor<'float32'>[];
 }
 
-/** Values of each response's tokens. */
+/** Log-probabilities and entropies of each response's tokens. */
 export interface ResponseLogprobs {
   readonly logprobs: readonly Float32Array[];
-  /** Entropy of the distribution that each token was drawn from. */
+  /** Entropy of the distribution at each token. */
   readonly entropies: readonly Float32Array[];
 }
 
-/** A language model: the supervised fine-tuned one, which is also PPO's reference. */
+/** A language model with logits and log-probabilities, such as PPO's reference. */
 export class SFTModel extends RoleModel {
   /** Logits after every token. */
   async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<ModelOutput> {

@@ -1,12 +1,12 @@
-import { commonLength } from './decoder/share-rows.ts';
+import { commonLength } from './decoder/row-layout.ts';
 
 /** Token ids of several sequences; they may differ in length. */
 export type TokenBatch = readonly ArrayLike<number>[];
 
-/** Sequences that run together hold at most this many tokens, so that memory stays bounded. */
+/** Maximum number of tokens that run together, which bounds memory. */
 const TOKENS_AT_ONCE = 1024;
 
-/** The tokens whose mask is not 0: padding may stand on either side. */
+/** The tokens whose mask is not 0: padding may be on either side. */
 export function realTokens(inputIds: TokenBatch, attentionMask?: TokenBatch): Int32Array[] {
   return inputIds.map((ids, row) => {
     const mask = attentionMask?.[row];
@@ -20,20 +20,20 @@ export function realTokens(inputIds: TokenBatch, attentionMask?: TokenBatch): In
     );
     if (tokens.length === 0) {
       throw new RangeError(
-        `Cannot run the model: sequence ${row} must hold at least one token, got none`,
+        `Cannot run the model: sequence ${row} must have at least one token, got none`,
       );
     }
     return tokens;
   });
 }
 
-/** A sequence's tokens, and how many of them at its beginning the one before it has too. */
+/** Length of a sequence, and of the prefix that it shares with the sequence before it. */
 interface SequenceSize {
   readonly length: number;
   readonly shared?: number;
 }
 
-/** Cuts a batch into groups that run together; keeps the order.
+/** Splits a batch into groups that run together, in order.
  *  @example 600, 600 of which 500 shared, 600 at most 1024 at once  →  0 to 2, 2 to 3 */
 export function groupByTokens(
   sequences: readonly SequenceSize[],
@@ -55,7 +55,7 @@ export function groupByTokens(
   return groups;
 }
 
-/** Sizes of sequences of which neighbours may begin alike. */
+/** Lengths of sequences and of the prefixes that neighbours share. */
 export function sizesOf(sequences: TokenBatch): SequenceSize[] {
   return sequences.map((sequence, i) => ({
     length: sequence.length,

@@ -50,13 +50,14 @@ export interface PPOComponents {
   readonly valueAdder: Pick<ValueAdder, 'addValues'>;
   readonly advantageComputer: Pick<AdvantageComputer, 'computeAdvantages'>;
   readonly buffer: ExperienceBuffer;
-  /** Where the heavy parts of a step run. */
+  /** Runs the heavy parts of a step. */
   readonly jobs: StepJobs;
   readonly modelTrainer: ModelTrainer;
   /** Creates the evaluator of a run, which remembers the run's evaluations. */
   readonly makeEvaluator: (training: TrainingConfig) => Evaluator;
 }
 
+/** Models, rewards and replacements from which the components of PPO are built. */
 export interface ComponentOptions {
   /** What policy and reference start from; by default a fresh adapter and the plain base. */
   readonly initialAdapter?: LoraAdapter | undefined;
@@ -66,6 +67,7 @@ export interface ComponentOptions {
   readonly rewards?: Rewards | undefined;
   /** Replaces parts: receives the default ones and returns its own. */
   readonly replace?: ((components: PPOComponents) => Partial<PPOComponents>) | undefined;
+  /** Receives warnings, such as about a missing reward. */
   readonly warn: (message: string) => void;
 }
 
@@ -182,7 +184,7 @@ function chooseRewardModel(
   if (rewardModel === undefined && rewards !== undefined) return undefined;
   if (rewardModel === undefined) {
     warn(
-      'No reward was given: scores come from an untrained reward model with a random head; pass rewards or rewardModel',
+      'No reward is configured: scores come from an untrained reward model with a random head; pass rewards or rewardModel',
     );
   }
   return createRewardModel(model, { rewardModel, seed });

@@ -7,7 +7,7 @@ import { ConvergenceMonitor } from './convergence.ts';
 const monitorOf = (options: TrainingConfigOptions = {}) =>
   new ConvergenceMonitor(resolveTrainingConfig(options));
 
-/** An evaluation of 16 responses with deviation 4: its standard error is 1. */
+/** An evaluation of 16 responses with standard deviation 4: its standard error is 1. */
 const performance = (changes: Partial<Performance> = {}): Performance => ({
   greedyReward: 0,
   reward: 0,
@@ -28,7 +28,7 @@ const follow = (monitor: ConvergenceMonitor, series: readonly Partial<Performanc
 const rewards = (...values: number[]) => values.map((reward) => ({ reward }));
 
 describe('performanceImproved', () => {
-  test('tells whether the reward is above the best so far', () => {
+  test('reports whether the reward is above the best so far', () => {
     const verdicts = follow(monitorOf(), rewards(1, 2, 2, 1.5, 2.1));
     expect(verdicts.map((verdict) => verdict.performanceImproved)).toEqual([
       true,
@@ -58,7 +58,7 @@ describe('performanceImproved', () => {
     });
   });
 
-  test('is true for the same policy where faults only warn', () => {
+  test('is true for the same policy if faults only warn', () => {
     const [, warned] = follow(monitorOf({ stopOnCollapse: false }), [
       { reward: 1 },
       { reward: 9, kl: 101 },
@@ -80,7 +80,7 @@ describe('collapse', () => {
       performanceImproved: false,
       stop: 'collapsed',
       message:
-        'The policy has collapsed: entropy is 0.002 nats a token where minEntropy asks for 0.01',
+        'The policy has collapsed: entropy is 0.002 nats per token but minEntropy requires 0.01',
     });
   });
 
@@ -94,7 +94,7 @@ describe('collapse', () => {
     expect(above).toMatchObject({
       stop: 'collapsed',
       message:
-        'The policy has collapsed: 0.85 of 3-grams are repeated where maxRepetition allows 0.8 and the first evaluation had 0.1',
+        'The policy has collapsed: 0.85 of 3-grams are repeated but maxRepetition allows 0.8 and the first evaluation had 0.1',
     });
   });
 
@@ -116,7 +116,7 @@ describe('divergence', () => {
     expect(above).toMatchObject({
       stop: 'diverged',
       message:
-        'The policy has left its reference: KL is 123.5 nats a response where maxKl allows 100',
+        'The policy has diverged from its reference: KL is 123.5 nats per response but maxKl allows 100',
     });
   });
 
@@ -134,7 +134,7 @@ describe('degradation', () => {
     expect(beyond).toMatchObject({
       stop: 'degraded',
       message:
-        'The reward has degraded: 5.75 is 4.25 below its best of 10 where maxDegradation allows 3 standard errors, 4.243',
+        'The reward has degraded: 5.75 is 4.25 below its best of 10 but maxDegradation allows 3 standard errors, 4.243',
     });
   });
 
@@ -206,21 +206,21 @@ describe('stopOnCollapse: false', () => {
   test.each([
     [{ entropy: 0 }, 'The policy has collapsed: entropy'],
     [{ repetition: 0.9 }, 'The policy has collapsed: 0.9 of 3-grams'],
-    [{ kl: 200 }, 'The policy has left its reference'],
+    [{ kl: 200 }, 'The policy has diverged from its reference'],
     [{ reward: -20 }, 'The reward has degraded'],
-  ])('%o warns and goes on', (changes, start) => {
+  ])('%o warns and continues', (changes, start) => {
     const [, warned] = follow(monitorOf({ stopOnCollapse: false }), [{}, changes]);
     expect(warned).toMatchObject({ stop: undefined, converged: false });
     expect(warned!.message.startsWith(start)).toBe(true);
-    expect(warned!.message).toMatch(/; training goes on, as stopOnCollapse is false$/);
+    expect(warned!.message).toMatch(/; training continues because stopOnCollapse is false$/);
   });
 
-  test('a plateau still stops, and the warning stands before it', () => {
+  test('a plateau still stops, and the warning precedes it', () => {
     const config = { stopOnCollapse: false, plateauPatience: 1 };
     const [, stopped] = follow(monitorOf(config), [{}, { kl: 200 }]);
     expect(stopped).toMatchObject({ stop: 'converged', converged: true });
     expect(stopped!.message).toBe(
-      'The policy has left its reference: KL is 200 nats a response where maxKl allows 100; ' +
+      'The policy has diverged from its reference: KL is 200 nats per response but maxKl allows 100; ' +
         'the reward has converged: it has not risen from 0 by 0.01 standard errors in one evaluation',
     );
   });
@@ -243,7 +243,7 @@ describe('any series', () => {
     stopOnCollapse: fc.boolean(),
   });
 
-  test('that only rises never stops where every rise counts', () => {
+  test('that only rises never stops if every rise counts', () => {
     const steps = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(steps, fc.nat(3), (rises, plateauPatience) => {
@@ -273,7 +273,7 @@ describe('any series', () => {
     );
   });
 
-  test('gives the same verdicts after a restore in its middle', () => {
+  test('returns the same verdicts after a restore in the middle', () => {
     fc.assert(
       fc.property(series, config, fc.nat(12), (all, options, cut) => {
         const whole = follow(monitorOf(options), all);
@@ -301,13 +301,13 @@ describe('any series', () => {
 });
 
 describe('restore()', () => {
-  test('refuses what state() did not give', () => {
+  test('rejects what state() did not return', () => {
     const monitor = monitorOf();
     expect(() => monitor.restore(null)).toThrow(
-      'Cannot restore convergence: the state must be what state() gave, got null',
+      'Cannot restore convergence: the state must be a value that state() returned, got null',
     );
     expect(() => monitor.restore({ ...monitor.state(), best: { reward: 'high' } })).toThrow(
-      'Cannot restore convergence: "best.reward" of the state must be what state() gave',
+      'Cannot restore convergence: "best.reward" of the state must be a value that state() returned',
     );
   });
 });

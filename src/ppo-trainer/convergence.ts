@@ -1,12 +1,7 @@
+import { z } from 'zod';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { Convergence, Performance } from '../loop/evaluation-report.ts';
 import type { StopReason } from '../loop/records.ts';
-import {
-  type ConvergenceState,
-  INITIAL_STATE,
-  type RewardMark,
-  readConvergenceState,
-} from './convergence-state.ts';
 
 export type ConvergenceConfig = Pick<
   TrainingConfig,
@@ -19,14 +14,14 @@ export type ConvergenceConfig = Pick<
   | 'stopOnCollapse'
 >;
 
-/** A rule that holds, and the sentence that says so. */
+/** A rule that holds, and a message about it. */
 interface Finding {
   readonly reason: StopReason;
   readonly message: string;
 }
 
 /**
- * Follows evaluations and says whether training should go on. The first rule that holds counts:
+ * Watches evaluations and decides whether training should continue. The first rule that holds counts:
  *
  * - collapsed: entropy < minEntropy, or repetition > maxRepetition and > that of the first evaluation
  * - diverged: KL > maxKl
@@ -44,7 +39,7 @@ export class ConvergenceMonitor {
     this.config = config;
   }
 
-  /** Takes the next evaluation. */
+  /** Records the next evaluation and returns the verdict. */
   update(performance: Performance): Convergence {
     const { best, firstRepetition } = this.memory;
     const fault = this.findFault(performance);
@@ -61,41 +56,42 @@ export class ConvergenceMonitor {
     return { converged: stop === 'converged', performanceImproved, stop, message };
   }
 
+  /** The state for a checkpoint. */
   state(): ConvergenceState {
     return this.memory;
   }
 
-  /** Goes on from a saved state as if there had been no break. */
+  /** Restores a saved state. */
   restore(state: unknown): void {
     this.memory = readConvergenceState(state);
   }
 
-  /** Rules are asked for what must hold, so that a NaN breaks them. */
+  /** Conditions are written so that a NaN violates them. */
   private findFault({ entropy, repetition, kl, ...rest }: Performance): Finding | undefined {
     const { minEntropy, maxRepetition, maxKl } = this.config;
     const { firstRepetition } = this.memory;
     if (!(entropy >= minEntropy)) {
       return {
         reason: 'collapsed',
-        message: `The policy has collapsed: entropy is ${show(entropy)} nats a token where minEntropy asks for ${minEntropy}`,
+        message: `The policy has collapsed: entropy is ${show(entropy)} nats per token but minEntropy requires ${minEntropy}`,
       };
     }
     if (repetition > maxRepetition && repetition > (firstRepetition ?? repetition)) {
       return {
         reason: 'collapsed',
-        message: `The policy has collapsed: ${show(repetition)} of 3-grams are repeated where maxRepetition allows ${maxRepetition} and the first evaluation had ${show(firstRepetition!)}`,
+        message: `The policy has collapsed: ${show(repetition)} of 3-grams are repeated but maxRepetition allows ${maxRepetition} and the first evaluation had ${show(firstRepetition!)}`,
       };
     }
     if (!(kl <= maxKl)) {
       return {
         reason: 'diverged',
-        message: `The policy has left its reference: KL is ${show(kl)} nats a response where maxKl allows ${maxKl}`,
+        message: `The policy has diverged from its reference: KL is ${show(kl)} nats per response but maxKl allows ${maxKl}`,
       };
     }
     return this.findDegradation(rest);
   }
 
-  /** A single response has no standard error, so that its fall may be chance. */
+  /** A single response has no standard error, so its drop may be chance. */
   private findDegradation(now: RewardMark): Finding | undefined {
     const { maxDegradation } = this.config;
     const { best } = this.memory;
@@ -105,11 +101,11 @@ export class ConvergenceMonitor {
     if (!(fall > allowed)) return undefined;
     return {
       reason: 'degraded',
-      message: `The reward has degraded: ${show(now.reward)} is ${show(fall)} below its best of ${show(best.reward)} where maxDegradation allows ${maxDegradation} standard errors, ${show(allowed)}`,
+      message: `The reward has degraded: ${show(now.reward)} is ${show(fall)} below its best of ${show(best.reward)} but maxDegradation allows ${maxDegradation} standard errors, ${show(allowed)}`,
     };
   }
 
-  /** Rises too small to count add up until they do: the mark stays at the last one that did. */
+  /** Small rises add up: the mark stays at the last rise that counted. */
   private followRise(
     now: Performance,
     stopsForFault: boolean,
@@ -138,13 +134,13 @@ export class ConvergenceMonitor {
     if (fault === undefined) return plateau?.message;
     if (this.config.stopOnCollapse) return fault.message;
     const course = plateau?.message.replace(/^T/, 't');
-    return `${fault.message}; ${course ?? 'training goes on, as stopOnCollapse is false'}`;
+    return `${fault.message}; ${course ?? 'training continues because stopOnCollapse is false'}`;
   }
 }
 
 /** The standard error of the difference of two mean rewards: SE = √(s₁²/n₁ + s₂²/n₂).
  *  The prompts are the same each time, and their share of s² cancels out in the difference, so SE
- *  is rather too large than too small.
+ *  tends to be too large.
  *  @example s=3 of n=9, s=4 of n=16  →  √(1 + 1) = 1.4142 */
 function standardError(a: RewardMark, b: RewardMark): number {
   return Math.sqrt(a.rewardStd ** 2 / a.responses + b.rewardStd ** 2 / b.responses);
@@ -154,7 +150,7 @@ function markOf({ reward, rewardStd, responses }: RewardMark): RewardMark {
   return { reward, rewardStd, responses };
 }
 
-/** Whatever is a number is higher than nothing. */
+/** Any finite reward is higher than no mark. */
 function isHigher(reward: number, mark: RewardMark | null): boolean {
   return Number.isFinite(reward) && (mark === null || reward > mark.reward);
 }
@@ -167,7 +163,45 @@ function describeReward(reward: number, best: RewardMark | null): string {
   return `The validation reward is ${show(reward)}, not above its best of ${show(best.reward)}`;
 }
 
-/** Four digits are enough for people. */
+/** Rounds to four significant digits. */
 function show(value: number): string {
   return String(Number(value.toPrecision(4)));
+}
+
+const markSchema = z.strictObject({
+  reward: z.number(),
+  rewardStd: z.number(),
+  responses: z.int().min(1),
+});
+
+const stateSchema = z.strictObject({
+  firstRepetition: z.number().nullable(),
+  best: markSchema.nullable(),
+  lastRise: markSchema.nullable(),
+  evaluationsSinceRise: z.int().min(0),
+});
+
+/** The reward of an evaluation and its spread. */
+export type RewardMark = Readonly<z.output<typeof markSchema>>;
+
+/** State of a convergence monitor, as plain JSON for a checkpoint. */
+export type ConvergenceState = Readonly<z.output<typeof stateSchema>>;
+
+/** The state before the first evaluation. */
+export const INITIAL_STATE: ConvergenceState = {
+  firstRepetition: null,
+  best: null,
+  lastRise: null,
+  evaluationsSinceRise: 0,
+};
+
+/** Checks a state from a checkpoint. */
+export function readConvergenceState(state: unknown): ConvergenceState {
+  const { success, data, error } = stateSchema.safeParse(state);
+  if (success) return data;
+  const [issue] = error.issues;
+  const place = issue!.path.length > 0 ? `"${issue!.path.join('.')}" of the state` : 'the state';
+  throw new RangeError(
+    `Cannot restore convergence: ${place} must be a value that state() returned, got ${JSON.stringify(state)}; choose another checkpoint`,
+  );
 }

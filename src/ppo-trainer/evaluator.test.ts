@@ -120,7 +120,7 @@ describe('evaluate()', () => {
     );
   });
 
-  test('twice the same gives identical reports, at whatever step', async () => {
+  test('repeated evaluations return identical reports, at any step', async () => {
     const evaluator = evaluatorOf();
     const first = await evaluator.measure(prompts, { step: 1 });
     const second = await evaluator.measure(prompts, { step: 2 });
@@ -143,7 +143,7 @@ describe('evaluate()', () => {
     expect(samples.map(({ response }) => response)).not.toEqual(refs.map(({ text }) => text));
   });
 
-  test('asks the reference once, and the policy as it is now', async () => {
+  test('runs the reference once, and the policy with its current weights', async () => {
     const adapter = adapterOf(0);
     const recorded = recordingScorer();
     const evaluator = evaluatorOf({ policy: policyOf(adapter), scorer: recorded.scorer });
@@ -157,7 +157,7 @@ describe('evaluate()', () => {
     );
   });
 
-  test('gives reward sources the prompt, its row and its place', async () => {
+  test('passes the prompt, its row and its position to reward sources', async () => {
     const recorded = recordingScorer();
     await evaluatorOf({ scorer: recorded.scorer }).evaluate(prompts, { step: 0 });
     for (const samples of recorded.calls) {
@@ -250,7 +250,7 @@ describe('progress and errors', () => {
     );
   });
 
-  test('gives the signal to the scorer, and measures nothing once it fired there', async () => {
+  test('passes the signal to the scorer, and measures nothing after it fired', async () => {
     const controller = new AbortController();
     let seen = 0;
     const evaluator = evaluatorOf({
@@ -272,13 +272,13 @@ describe('progress and errors', () => {
     expect(evaluator.convergence.state().best).toBeNull();
   });
 
-  test('no prompts are refused', async () => {
+  test('throws if there are no prompts', async () => {
     await expect(evaluatorOf().evaluate([], { step: 0 })).rejects.toThrow(
       'Cannot evaluate: there must be at least one validation prompt, got 0',
     );
   });
 
-  test('scores that are missing or not finite are refused', async () => {
+  test('throws if scores are missing or not finite', async () => {
     const failing = (scores: Float32Array) =>
       evaluatorOf({ scorer: async () => ({ scores }) }).evaluate(prompts, { step: 0 });
     await expect(failing(new Float32Array(3))).rejects.toThrow(

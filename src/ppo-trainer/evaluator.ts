@@ -23,6 +23,7 @@ export type EvaluatorConfig = ConvergenceConfig &
   Pick<TrainingConfig, 'logSamples'> &
   Pick<PPOConfig, 'seed' | 'temperature' | 'topK' | 'topP' | 'minP' | 'stop'>;
 
+/** The models, scorer and settings of an `Evaluator`. */
 export interface EvaluatorOptions {
   readonly config: EvaluatorConfig;
   readonly policy: PolicyModel;
@@ -47,6 +48,7 @@ export interface EvaluationPrompt extends PromptInfo {
   readonly tokens: Int32Array;
 }
 
+/** The step and coefficient that an evaluation is reported for. */
 export interface EvaluateOptions {
   /** Number of completed steps. */
   readonly step: number;
@@ -98,7 +100,7 @@ export class Evaluator {
     this.convergence = new ConvergenceMonitor(options.config);
   }
 
-  /** The performance, and what it means for the run. */
+  /** Measures performance and decides what it means for the run. */
   async evaluate(
     prompts: readonly EvaluationPrompt[],
     options: EvaluateOptions,

@@ -7,7 +7,7 @@ import { countAdapter, countParameters } from '../models/decoder/parameter-count
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { activationMeter } from '../training/activation-bytes.ts';
 
-/** The settings that decide what a run takes. */
+/** The settings that determine the memory of a run. */
 export type MemorySettings = Pick<
   PPOConfig,
   | 'rolloutPrecision'
@@ -28,9 +28,9 @@ export interface MemoryOptions {
 
 /** Bytes of a process that runs PPO. */
 export interface MemoryEstimate {
-  /** While the decoder is made and texts are generated. */
+  /** While the decoder is built and texts are generated. */
   readonly rollout: number;
-  /** While models are trained, with all that stays from before. */
+  /** While models are trained, including everything that stays allocated. */
   readonly update: number;
   readonly peak: number;
 }
@@ -38,15 +38,15 @@ export interface MemoryEstimate {
 /** Node with this package and ONNX Runtime. */
 export const PROCESS = 200e6;
 /** Arrays as large as an adapter that its training holds: weights, gradients, two moments, and a copy
- *  of all but the gradients that an update which fails goes back to. */
+ *  of all but the gradients, to roll back a failed update. */
 const TRAINED_COPIES = 7;
-/** Arrays as large as the logits of a step that its graph and drawing hold at once. */
-const DRAWING_COPIES = 4;
+/** Arrays as large as a step's logits that the graph and sampling hold at once. */
+const SAMPLING_COPIES = 4;
 /** Arrays as large as a part of the logits that the output head and its gradient hold at once. */
 const LOGIT_COPIES = 5;
 
-/** Estimates what a run takes under several settings: the base once, the decoder's weights, adapters
- *  with what trains them; then keys and values while generating, activations while training. */
+/** Estimates the memory of a run under several settings: the base once, the decoder's weights, adapters
+ *  with their optimisers; then keys and values while generating, activations while training. */
 export class MemoryEstimator {
   private readonly architecture: Architecture;
   private readonly options: MemoryOptions;
@@ -86,7 +86,7 @@ export class MemoryEstimator {
     return this.longestPrompt + this.options.config.maxNewTokens;
   }
 
-  /** Texts that are generated at once. */
+  /** Number of texts that are generated at once. */
   slotsOf({ rolloutBatchSize }: Pick<MemorySettings, 'rolloutBatchSize'>): number {
     const slots = rolloutBatchSize ?? chooseSlots(this.architecture.config, this.longest);
     return Math.min(slots, this.responses);
@@ -97,11 +97,11 @@ export class MemoryEstimator {
     const { rolloutPrecision } = settings;
     const slots = this.slotsOf(settings);
     const cache = cacheBytes(this.architecture.config, { slots, length: this.longest });
-    const drawing = DRAWING_COPIES * 4 * slots * vocab_size;
-    // A session takes a weight in while it still has the one that it was given.
+    const sampling = SAMPLING_COPIES * 4 * slots * vocab_size;
+    // While a session copies a weight, both copies exist.
     const making = rolloutPrecision === 'f32-feeds' ? 0 : 4 * vocab_size * hidden_size;
     const resident = this.resident + this.engine[rolloutPrecision];
-    const rollout = resident + Math.max(making, cache + drawing);
+    const rollout = resident + Math.max(making, cache + sampling);
     const update = resident + this.updateBytes(settings);
     return { rollout, update, peak: Math.max(rollout, update) };
   }
@@ -114,8 +114,8 @@ export class MemoryEstimator {
     return this.options.config.advantageEstimator === 'gae' ? 2 : 1;
   }
 
-  /** Tapes that passes before the update left, or one of the update's own, and a layer or the output
-   *  head at work. */
+  /** Tapes of passes before the update, or one of the update itself, and a running layer or output
+   *  head. */
   private updateBytes(settings: MemorySettings): number {
     const { vocab_size } = this.architecture.config;
     const { rolloutPrecision, saveActivations } = settings;
@@ -124,7 +124,7 @@ export class MemoryEstimator {
     const perToken = (save: PPOConfig['saveActivations']) =>
       this.kept[save]({ batch: 1, length: this.longest }) / this.longest;
     const tape = this.architecture.config.num_hidden_layers * perToken(saveActivations);
-    // Logprobs are computed again only for texts of 8 bits; else prompts alone are kept of the policy.
+    // Logprobs are recomputed only for int8 rollouts; otherwise only prompts of the policy are cached.
     const policyTokens =
       rolloutPrecision === 'int8' ? keptTokens : Math.min(keptTokens, this.promptTokens);
     const values = (this.trainedModels - 1) * keptTokens * tape;
@@ -150,8 +150,8 @@ export class MemoryEstimator {
     return Math.min(most, this.totalTokens);
   }
 
-  /** Tokens whose passes the update takes over. Where nothing is said, that is so if all fit at once,
-   *  which shorter responses may. */
+  /** Tokens whose passes the update reuses. By default it reuses them if all fit at once,
+   *  which shorter responses might. */
   private keptTokens(settings: MemorySettings): number {
     const { miniBatchSize = this.responses } = this.options.config;
     const { keepPasses, microBatchSize = this.responses } = settings;
@@ -159,4 +159,72 @@ export class MemoryEstimator {
     if (keepPasses) return this.totalTokens;
     return microBatchSize < this.responses ? 0 : this.tokensAtOnce(settings);
   }
+}
+
+export interface MemoryPlan {
+  readonly settings: MemorySettings;
+  readonly estimate: MemoryEstimate;
+}
+
+/** Precisions in order of decreasing memory. */
+const precisions = ['f32', 'int8', 'f32-feeds'] as const;
+const saveLists = ['all', 'matmul', 'none'] as const;
+
+/**
+ * Settings that fit into a number of bytes: those of the config, or the first that fit when reduced
+ * in turn, cheapest first: cached passes, texts and tokens at once, values that
+ * are saved, and finally the precision of rollouts.
+ */
+export function planMemory(
+  architecture: Architecture,
+  options: MemoryOptions & { readonly limit: number },
+): MemoryPlan {
+  const estimator = new MemoryEstimator(architecture, options);
+  let smallest = Infinity;
+  for (const settings of settingsInOrder(estimator, options)) {
+    const estimate = estimator.estimate(settings);
+    if (estimate.peak <= options.limit) return { settings, estimate };
+    smallest = Math.min(smallest, estimate.peak);
+  }
+  throw new RangeError(
+    `Cannot fit the run into memory: memory must be at least ${gigabytes(smallest)}, got ${gigabytes(options.limit)}; raise memory, or use a smaller model, shorter prompts or fewer maxNewTokens`,
+  );
+}
+
+function* settingsInOrder(
+  estimator: MemoryEstimator,
+  { config }: MemoryOptions,
+): Generator<MemorySettings> {
+  const { microBatchSize } = config;
+  const passes = config.keepPasses === false ? [false] : [true, false];
+  for (const rolloutPrecision of from(precisions, config.rolloutPrecision)) {
+    for (const saveActivations of from(saveLists, config.saveActivations)) {
+      for (const maxTokensAtOnce of halvings(config.maxTokensAtOnce, estimator.longest)) {
+        for (const rolloutBatchSize of halvings(estimator.slotsOf(config), 1)) {
+          for (const keepPasses of passes) {
+            yield {
+              ...{ rolloutPrecision, saveActivations, maxTokensAtOnce },
+              ...{ rolloutBatchSize, keepPasses, microBatchSize },
+            };
+          }
+        }
+      }
+    }
+  }
+}
+
+function from<T>(list: readonly T[], first: T): readonly T[] {
+  return list.slice(list.indexOf(first));
+}
+
+/** A number, its half and so on, down to a minimum.
+ *  @example 1024 to 300  →  1024, 512, 300 */
+function halvings(most: number, least: number): number[] {
+  const all = [most];
+  while (all.at(-1)! > least) all.push(Math.max(least, Math.floor(all.at(-1)! / 2)));
+  return all;
+}
+
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(2)} GB`;
 }

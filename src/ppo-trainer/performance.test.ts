@@ -46,7 +46,7 @@ const withValues = (values: readonly number[], changes: Partial<EvaluatedRespons
 });
 
 describe('performanceOf()', () => {
-  test('gives the hand-worked numbers', () => {
+  test('returns the hand-worked numbers', () => {
     const { rewardStd, repetition, ...exact } = performanceOf(responses, config);
     expect(exact).toEqual({
       greedyReward: 3,
@@ -90,7 +90,7 @@ describe('performanceOf()', () => {
   });
 
   test('a score after the end is one step further away, except at maxNewTokens', () => {
-    // The first response has five tokens, the most there may be: its score stands on the last.
+    // The first response has five tokens, the maximum: its score is on the last.
     const values = [0, 0, 0, 0, 0, 1 + 3 / 2, -2, 0, 4 / 2];
     const performance = performanceOf(withValues(values), {
       ...config,
@@ -99,7 +99,7 @@ describe('performanceOf()', () => {
     expect(performance.explainedVariance).toBe(1);
   });
 
-  test('values foresee shaped scores, and the reward is the mean of plain ones', () => {
+  test('values predict shaped scores, and the reward is the mean of plain ones', () => {
     const shaped = withValues([0, 0, 0, 0, 0, 2, -2, 0, 3], {
       shaped: { scores: Float32Array.of(1, 1, 0, 3) },
     });
@@ -109,7 +109,7 @@ describe('performanceOf()', () => {
   });
 });
 
-test('values foresee scores of tokens where they stand', () => {
+test('values predict scores of tokens at their positions', () => {
   const tokenScores = Float32Array.of(4, 0, 0, 0, 0, 0, 0, 0, 0);
   const plain = { ...config, klCoef: 0, gamma: 1 };
   const shaped = { scores: Float32Array.of(1, 3, 0, 4), tokenScores };
@@ -121,7 +121,7 @@ test('values foresee scores of tokens where they stand', () => {
   expect(explainedVariance).toBe(1);
 });
 
-test('sumPerResponse() gives the hand-worked numbers', () => {
+test('sumPerResponse() returns the hand-worked numbers', () => {
   expect(sumPerResponse(Float32Array.of(1, 2, 5), Int32Array.of(0, 2, 3))).toEqual([3, 5]);
   expect(sumPerResponse(new Float32Array(0), Int32Array.of(0))).toEqual([]);
 });
@@ -131,11 +131,11 @@ const numbers = fc.array(number, { minLength: 1, maxLength: 12 });
 const pairs = fc.array(fc.tuple(number, number), { minLength: 2, maxLength: 12 });
 
 describe('bestOfN()', () => {
-  test('gives the hand-worked number', () => {
+  test('returns the hand-worked number', () => {
     expect(bestOfN([1, 3, 0, -2], 2)).toBe(1.5);
   });
 
-  test('is the mean for n = 1 and otherwise that of the best, wherever they stand', () => {
+  test('is the mean for n = 1 and otherwise that of the best, in any order', () => {
     fc.assert(
       fc.property(numbers, fc.nat(3), fc.nat(3), (scores, before, after) => {
         expect(bestOfN(scores, 1)).toBe(mean(scores));
@@ -156,7 +156,7 @@ describe('bestOfN()', () => {
 });
 
 describe('winRate()', () => {
-  test('gives the hand-worked number', () => {
+  test('returns the hand-worked number', () => {
     expect(winRate([1, 2, 3, 0], [0, 2, 5, 0])).toBe(0.5);
     expect(winRate([1, 2], [0, 2])).toBe(0.75);
   });
@@ -177,7 +177,7 @@ describe('winRate()', () => {
 });
 
 describe('repetition()', () => {
-  test('gives the hand-worked numbers', () => {
+  test('returns the hand-worked numbers', () => {
     expect(repetition([[7, 7, 7, 7, 7]])).toBeCloseTo(2 / 3, 12);
     expect(repetition([[1, 2, 3, 1, 2, 3]])).toBe(0.25);
     expect(repetition([[7, 7, 7, 7, 7], [1, 2, 3, 1, 2, 3], [4]])).toBeCloseTo(11 / 36, 12);
@@ -187,7 +187,7 @@ describe('repetition()', () => {
     expect(repetition([[], [1], [1, 1], [1, 1, 1]])).toBe(0);
   });
 
-  test('keeps ids apart whose digits run together', () => {
+  test('distinguishes ids whose digits run together', () => {
     expect(repetition([[1, 11, 1, 111, 1, 1]])).toBe(0);
   });
 

@@ -27,7 +27,7 @@ async function run(options: PPOConfigOptions) {
 
 describe('ppoStep()', () => {
   it.each(['f32', 'int8'] as const)(
-    'gives the same update with less work if passes are reused, with %s rollouts',
+    'computes the same update with less work if passes are reused, with %s rollouts',
     async (rolloutPrecision) => {
       const kept = await run({ rolloutPrecision, keepPasses: true });
       const plain = await run({ rolloutPrecision, keepPasses: false });

@@ -12,12 +12,14 @@ import { placeColumns, type ScoreJob, StepCache, StepPlan } from '../training/in
 import type { PPOComponents } from './components.ts';
 import { averageMetrics, rolloutMetrics, shortNames } from './step-metrics.ts';
 
+/** What a PPO step receives besides its prompts. */
 export interface StepContext {
   /** Number of completed steps. It keys the random streams. */
   readonly step: number;
   readonly signal?: AbortSignal | undefined;
   /** What the step's records need; nothing is collected for them without it. */
   readonly log?: Pick<TrainingConfig, 'logSamples' | 'logTokens' | 'topLogprobs'> | undefined;
+  /** Reports how much of a phase of the step is done. */
   readonly onProgress?: ((phase: Phase, done: number, total: number) => void) | undefined;
 }
 
@@ -35,6 +37,7 @@ export interface StepDetails {
   readonly ratios: ReadonlyMap<RolloutSequence, Float32Array>;
 }
 
+/** What one PPO step produced: metrics, experience and details for the records. */
 export interface PPOStepResult {
   readonly metrics: Metrics;
   readonly experience: Experience;

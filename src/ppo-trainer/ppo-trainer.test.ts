@@ -17,7 +17,7 @@ import { PPOTrainer } from './ppo-trainer.ts';
 const short: PPOConfigOptions = { maxNewTokens: 4, batchSize: 3, loraR: 4, learningRate: 1e-2 };
 
 describe('PPOTrainer.train()', () => {
-  it('tells of every step, epoch, phase and evaluation in order', async () => {
+  it('emits every step, epoch, phase and evaluation in order', async () => {
     const { events, results } = await trainTiny(short, {
       validationPrompts: ['x'],
       evalInterval: 3,
@@ -48,7 +48,7 @@ describe('PPOTrainer.train()', () => {
     expect(results.steps).toBe(4);
   });
 
-  it('averages the steps of an epoch, under TRL’s names and the documents’', async () => {
+  it('averages the steps of an epoch, under TRL’s names and short names', async () => {
     const { events, results } = await trainTiny(short, { numEpochs: 1 });
     const steps = events.flatMap((event) => (event.type === 'step' ? [event.metrics] : []));
     const scores = steps.map((metrics) => metrics['objective/scores']!);
@@ -63,7 +63,7 @@ describe('PPOTrainer.train()', () => {
     expect(steps.map((metrics) => metrics.episode)).toEqual([3, 6]);
   });
 
-  it('starts at ratio 1: the first optimiser step of a run sees the policy that made the texts', async () => {
+  it('starts at ratio 1: the first optimiser step of a run sees the policy that generated the texts', async () => {
     const { events } = await trainTiny({ ...short, ppoEpochs: 1 }, { maxSteps: 1 });
     const [metrics] = events.flatMap((event) => (event.type === 'step' ? [event.metrics] : []));
     expect(metrics!['val/ratio']).toBeCloseTo(1, 5);
@@ -72,7 +72,7 @@ describe('PPOTrainer.train()', () => {
     expect(metrics!['objective/kl']).toBeCloseTo(0, 4);
   });
 
-  it('gives the same run for the same seed and another for another', async () => {
+  it('repeats a run exactly for the same seed only', async () => {
     const [one, same, other] = [
       await trainTiny(short),
       await trainTiny(short),
@@ -120,7 +120,7 @@ describe('PPOTrainer.train()', () => {
     ]);
   });
 
-  it('starts the value model from the reward model if it is asked to', async () => {
+  it('starts the value model from the reward model if configured', async () => {
     const trainer = new PPOTrainer(
       { ...short, valueInit: 'reward' },
       { model: tinyLoaded, rewardModel: RewardModel },
@@ -132,7 +132,7 @@ describe('PPOTrainer.train()', () => {
     ).rejects.toThrow('valueInit "reward" needs a reward model over the same base, got none');
   });
 
-  it('takes parts that replace its own: losses, advantages, an evaluator', async () => {
+  it('accepts replacements: losses, advantages, an evaluator', async () => {
     const seen: string[] = [];
     const { results } = await trainTiny(
       short,
@@ -168,7 +168,7 @@ describe('PPOTrainer.train()', () => {
     expect(new Set(seen)).toEqual(new Set(['policy loss', 'advantages', 'evaluator']));
   });
 
-  it('takes scores of a reward model with terms of its own', async () => {
+  it('uses scores of a custom reward model', async () => {
     class Longer extends RewardModel {
       override async forward(inputIds: TokenBatch) {
         return Float32Array.from(inputIds, ({ length }) => length);
@@ -203,7 +203,7 @@ describe('PPOTrainer.train()', () => {
       },
     ],
     ['text', () => 'good' as unknown as number],
-  ])('changes nothing where a reward gives %s', async (_, judge) => {
+  ])('changes nothing if a reward returns %s', async (_, judge) => {
     const trainer = new PPOTrainer(
       { ...short, scoreNormalization: 'running' },
       { model: tinyLoaded, rewards: { judge } },
@@ -218,7 +218,7 @@ describe('PPOTrainer.train()', () => {
 });
 
 describe('PPOTrainer.saveModel()', () => {
-  it('writes what loadModel() takes over into another trainer', async () => {
+  it('writes a model that loadModel() restores in another trainer', async () => {
     const folder = makeTempFolder();
     const trained = new PPOTrainer(statefulConfig, { model: tinyLoaded, rewards: countX });
     await trained.train(tinyPrompts, { maxSteps: 1 });
@@ -269,7 +269,7 @@ describe('PPOTrainer.evaluate()', () => {
   });
 });
 
-/** Names that the design takes from TRL, and those beside them. */
+/** Metric names from TRL, and additional ones. */
 const trlNames = [
   'objective/kl',
   'objective/entropy',

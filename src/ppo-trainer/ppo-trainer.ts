@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { readAdapter } from '../base-setup/index.ts';
 import { type PPOConfig, type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import { resolveTrainingConfig, type TrainingConfigOptions } from '../config/training-config.ts';
+import type { PromptRecord } from '../data/index.ts';
 import {
   type EvaluationReport,
   type LoopOptions,
@@ -13,12 +14,11 @@ import {
 } from '../loop/index.ts';
 import { type LoadedModel, loadModel } from '../models/index.ts';
 import { buildComponents, type ComponentOptions, type PPOComponents } from './components.ts';
-import type { StepContext } from './ppo-step.ts';
-import { type PPOStepResult, ppoStep } from './ppo-step.ts';
+import { type PPOStepResult, ppoStep, type StepContext } from './ppo-step.ts';
 import { ppoTraining } from './ppo-training.ts';
-import { readPrompts, type TrainPrompt } from './read-prompts.ts';
-import { loadRoles, saveRoles } from './saved-roles.ts';
+import { loadRoles, saveRoles } from './roles.ts';
 
+/** The model, rewards and components that a `PPOTrainer` is built from. */
 export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn' | 'initialAdapter'> {
   /** A model that is loaded already, instead of the config's `modelName`. */
   readonly model?: LoadedModel | undefined;
@@ -30,7 +30,7 @@ export interface TrainOptions extends TrainingConfigOptions, LoopOptions {
   readonly callbacks?: readonly TrainCallback[] | undefined;
 }
 
-/** How a run ended. The documents' four numbers are means over its last epoch. */
+/** How a run ended. The four short-named metrics are means over its last epoch. */
 export interface TrainingResults extends LoopResult {
   readonly avg_reward: number;
   readonly policy_loss: number;
@@ -59,7 +59,7 @@ export class PPOTrainer {
     this.options = options;
   }
 
-  /** All parts of a step, over one copy of the base; the model is loaded with the first call. */
+  /** The components of a step, over one copy of the base; the first call loads the model. */
   components(): Promise<PPOComponents> {
     this.built ??= this.build();
     return this.built;
@@ -123,7 +123,7 @@ export class PPOTrainer {
     });
   }
 
-  /** Takes over what `saveModel` wrote. */
+  /** Restores the weights that `saveModel` wrote. */
   async loadModel(path: string): Promise<void> {
     await loadRoles(await this.components(), {
       policyFolder: path,
@@ -165,4 +165,31 @@ function withShortNames(result: LoopResult): TrainingResults {
   const known = { avg_reward, policy_loss, value_loss, kl_div };
   const numbers = Object.entries(known).map(([name, number]) => [name, number ?? Number.NaN]);
   return { ...result, ...Object.fromEntries(numbers) };
+}
+
+/** A prompt as text, or as a record of `loadPrompts` with the columns that rewards need. */
+export type TrainPrompt = string | PromptRecord;
+
+/** Tokens of all prompts; throws if a prompt leaves no room for a response. */
+export function readPrompts(
+  prompts: readonly TrainPrompt[],
+  { model, config }: Pick<PPOComponents, 'model' | 'config'>,
+  action: 'train' | 'validate' | 'evaluate',
+): PromptRecord[] {
+  if (prompts.length === 0 && action !== 'validate') {
+    throw new RangeError(`Cannot ${action}: there must be at least one prompt, got none`);
+  }
+  const { tokenizer, base } = model;
+  const longest = base.architecture.config.max_position_embeddings - config.maxNewTokens;
+  return prompts.map((prompt, i) => {
+    const record =
+      typeof prompt === 'string'
+        ? { text: prompt, tokens: tokenizer.encode(prompt), row: {} }
+        : prompt;
+    const { length } = record.tokens;
+    if (length >= 1 && length <= longest) return record;
+    throw new RangeError(
+      `Cannot ${action}: prompt ${i} must have 1 to ${longest} tokens, as the model's context also holds maxNewTokens (${config.maxNewTokens}), got ${length}; shorten it or lower maxNewTokens`,
+    );
+  });
 }

@@ -7,7 +7,7 @@ import type { RoleOptimizer } from '../training/index.ts';
 import type { PPOComponents } from './components.ts';
 import type { Evaluator } from './evaluator.ts';
 import { optimizerSteps, ppoStep } from './ppo-step.ts';
-import { checkpointFolders, loadRoles, saveRoles } from './saved-roles.ts';
+import { checkpointFolders, loadRoles, saveRoles } from './roles.ts';
 import { stepRecords } from './step-records.ts';
 
 export interface PPOTrainingOptions {

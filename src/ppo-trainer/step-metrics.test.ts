@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EpochAverages } from '../loop/epoch-averages.ts';
+import { EpochAverages } from '../loop/train-loop.ts';
 import { averageMetrics } from './step-metrics.ts';
 
 describe('averageMetrics()', () => {
@@ -18,7 +18,7 @@ describe('EpochAverages', () => {
     expect(averages.take()).toEqual({ a: 7 });
   });
 
-  it('goes on from a state that went through JSON', () => {
+  it('continues from a state that went through JSON', () => {
     const [whole, cut] = [new EpochAverages(), new EpochAverages()];
     for (const x of [0.1, 0.2, 1 / 3]) whole.add({ x, never: Number.NaN });
     cut.add({ x: 0.1, never: Number.NaN });

@@ -3,7 +3,7 @@ import type { Experience } from '../experience-buffer/experience.ts';
 import type { Metrics } from '../loop/records.ts';
 import { rolloutMismatch } from '../training/index.ts';
 
-/** What a rollout tells before any update: lengths, ends, entropy, returns and how well V foretold them.
+/** Metrics of a rollout before any update: lengths, ends, entropy, returns and how well V predicted them.
  *  objective/entropy = mean over sequences of −Σ_t log π_old, as TRL has it. */
 export function rolloutMetrics(experience: Experience): Metrics {
   const { sequences, offsets, logprobs, returns, values } = experience;
@@ -31,7 +31,7 @@ export function averageMetrics(steps: readonly Metrics[]): Metrics {
   return Object.fromEntries(averages);
 }
 
-/** The documents' names for four of TRL's. */
+/** Short names for four of TRL's metrics. */
 export function shortNames(metrics: Metrics): Metrics {
   return {
     policy_loss: metrics['loss/policy_avg']!,

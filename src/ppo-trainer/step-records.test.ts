@@ -76,7 +76,7 @@ describe('tokens of a step event', () => {
     });
   });
 
-  it('have the chosen token first among the alternatives where it is greedy', async () => {
+  it('list the chosen token first among the alternatives if it is greedy', async () => {
     for (const { tokens } of await stepsOf({ topK: 1 }, { topLogprobs: 3 })) {
       for (const { ids, texts, logprobs, alternatives, entropies } of tokens) {
         expect(entropies).toHaveLength(ids.length);
@@ -111,7 +111,7 @@ describe('tokens of a step event', () => {
     expect(ratios.filter((ratio) => Math.abs(ratio - 1) > 1e-3)).not.toEqual([]);
   });
 
-  it('have no ratios where the update stopped before the loss saw them', async () => {
+  it('have no ratios if the update stopped before the loss saw them', async () => {
     // Four responses, one in each minibatch; the second one is past targetKl.
     const [step] = await stepsOf({ miniBatchSize: 1, targetKl: 1e-9 });
     const seen = step!.tokens.map(({ ratios }) => ratios.every((ratio) => ratio !== null));

@@ -17,7 +17,7 @@ interface StepRecordOptions {
 
 interface StepRecords {
   readonly samples: readonly SampleRecord[];
-  /** Of the first samples: those whose alternatives the generator kept. */
+  /** Of the first samples: those whose alternatives were recorded. */
   readonly tokens: readonly TokenRecord[];
 }
 
@@ -47,7 +47,7 @@ function sampleRecords(
   }));
 }
 
-/** Every number of the tokens of those responses whose alternatives the generator kept. */
+/** Every number of the tokens of the responses whose alternatives were recorded. */
 function tokenRecords(
   result: PPOStepResult,
   { step, places, components: { config, model } }: StepRecordOptions,

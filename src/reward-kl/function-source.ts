@@ -8,6 +8,7 @@ import {
   type ScoreContext,
 } from './reward-source.ts';
 
+/** Name and limits of a reward function. */
 export interface FunctionSourceOptions {
   /** The function's name by default; `reward` if it has none. */
   readonly name?: string | undefined;

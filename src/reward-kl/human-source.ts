@@ -8,6 +8,7 @@ import {
   type ScoreContext,
 } from './reward-source.ts';
 
+/** Name of a source of recorded human scores, and its score for unscored responses. */
 export interface HumanSourceOptions {
   /** `human` by default. */
   readonly name?: string | undefined;
@@ -40,6 +41,7 @@ export class HumanSource implements RewardSource {
     this.fallback = fallback;
   }
 
+  /** Reads a file of human scores; throws if a line is invalid. */
   static async load(file: string, options: HumanSourceOptions = {}): Promise<HumanSource> {
     const source = new HumanSource(file, options);
     for (const scored of await readScoredTexts(file)) source.add(scored);

@@ -1,5 +1,6 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 
+/** The config fields that the KL controller reads. */
 export type KlControllerConfig = Pick<
   PPOConfig,
   'klController' | 'klCoef' | 'klTarget' | 'klHorizon'
@@ -43,6 +44,7 @@ export class KlController {
     this.beta *= 1 + clipped * Math.min(n / klHorizon, 1);
   }
 
+  /** The state for a checkpoint. */
   state(): KlControllerState {
     return { coefficient: this.beta };
   }

@@ -24,7 +24,9 @@ export const humanScoreSchema = z.object({
   time: z.string(),
 });
 
+/** One response that waits for a human score: a line of requests.jsonl. */
 export type HumanRequest = Readonly<z.output<typeof humanRequestSchema>>;
+/** One score that a human gave: a line of scores.jsonl. */
 export type HumanScore = Readonly<z.output<typeof humanScoreSchema>>;
 
 /** Paths of the files of live human scores in a folder. */

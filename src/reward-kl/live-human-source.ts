@@ -18,6 +18,7 @@ import {
   type ScoreContext,
 } from './reward-source.ts';
 
+/** How long to wait for humans, and the score used if none arrives. */
 export interface LiveHumanOptions {
   /** Score of a response that nobody scored in time; if missing, that is an error. */
   readonly fallback?: number | undefined;
@@ -64,6 +65,7 @@ export class LiveHumanSource implements RewardSource {
     this.requestLines = readRequestLines(this.files.requests);
   }
 
+  /** Sets the listener that is notified of new requests and scores. */
   listen(listener: LiveHumanListener): void {
     this.listener = listener;
   }

@@ -6,6 +6,7 @@ import { RewardModelSource } from './reward-model-source.ts';
 import { messageOf, type WeightedSource } from './reward-source.ts';
 import { type Rewards, toWeightedSources } from './to-weighted-sources.ts';
 
+/** What a user's reward file may use while it is loaded. */
 export interface LoadRewardFileOptions {
   /** Constructor options for a reward model class in the file; called only if there is one. */
   readonly rewardModel?: (() => RewardModelOptions | Promise<RewardModelOptions>) | undefined;

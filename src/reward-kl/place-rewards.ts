@@ -12,12 +12,14 @@ export interface RewardParts {
   readonly offsets: Int32Array;
 }
 
+/** Where the score and the KL penalty go, and the current β. */
 export interface PlacementOptions
   extends Pick<PPOConfig, 'klPlacement' | 'rewardPlacement' | 'maxNewTokens'> {
   /** β of this step. */
   readonly klCoef: number;
 }
 
+/** Rewards per step of each sequence. */
 export interface PlacedRewards {
   /** r_t, [S]. */
   readonly rewards: Float32Array;

@@ -11,6 +11,7 @@ import {
 } from './reward-source.ts';
 import { checkScores } from './score-samples.ts';
 
+/** Address, headers and limits of a reward service. */
 export interface RemoteSourceOptions {
   readonly url: string;
   /** The host and port of the URL by default. */

@@ -30,12 +30,14 @@ export interface ShapedScores {
   readonly tokenScores: Float32Array | undefined;
 }
 
+/** Rewards of a rollout with the raw scores and metrics behind them. */
 export interface ComputedRewards extends PlacedRewards {
   /** Weighted sums of the sources' scores, before penalties and normalisation, [B]. */
   readonly scores: Float32Array;
   readonly metrics: Readonly<Record<string, number>>;
 }
 
+/** The samples to score and a signal to cancel scoring. */
 export interface ComputeRewardsOptions {
   /** The rollout's responses as reward samples, in order. */
   readonly samples: readonly RewardSample[];
@@ -68,13 +70,16 @@ export interface RewardComputation {
   ): Promise<ComputedRewards>;
   /** State for a checkpoint, as JSON data. */
   state(): unknown;
+  /** Restores the state from a checkpoint. */
   restore(state: unknown): void;
 }
 
+/** The config fields that computing rewards reads. */
 export type RewardComputerConfig = KlControllerConfig &
   ScoreNormalizerConfig &
   Pick<PPOConfig, 'klPlacement' | 'rewardPlacement' | 'missingEosPenalty' | 'maxNewTokens'>;
 
+/** The reward sources of a `RewardComputer` and their settings. */
 export interface RewardComputerOptions {
   readonly config: RewardComputerConfig;
   readonly sources: readonly WeightedSource[];
@@ -171,6 +176,7 @@ export class RewardComputer implements RewardComputation {
     };
   }
 
+  /** Restores the state from a checkpoint; throws if it is invalid. */
   restore(state: unknown): void {
     const { klCoef, klController, scoreNormalizer } = (state ?? {}) as Partial<RewardComputerState>;
     if (klCoef === undefined || klController === undefined || scoreNormalizer === undefined) {

@@ -28,6 +28,7 @@ export type RewardFunction = (
   context: { readonly signal: AbortSignal },
 ) => RewardScore | Promise<RewardScore>;
 
+/** What a reward source receives besides the samples. */
 export interface ScoreContext {
   /** Fires when the scores are no longer needed. */
   readonly signal: AbortSignal;

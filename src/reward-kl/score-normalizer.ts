@@ -1,6 +1,7 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { moments } from './whiten.ts';
 
+/** The config fields that score normalisation reads. */
 export type ScoreNormalizerConfig = Pick<PPOConfig, 'scoreNormalization' | 'scoreClip'>;
 
 /** The score of a response, minus missingEosPenalty if neither a stop token nor a stop string ended it.
@@ -19,6 +20,7 @@ export interface ScoreMoments {
   readonly squares: number;
 }
 
+/** Scores after normalisation, and the scale that was applied. */
 export interface NormalizedScores {
   readonly scores: Float32Array;
   /** The factor applied to differences between scores, before clipping. */
@@ -56,10 +58,12 @@ export class ScoreNormalizer {
     return { scores: Float32Array.from(scores, (x) => clip((x - mean) * scale)), scale };
   }
 
+  /** Running moments of the scores, for a checkpoint. */
   state(): ScoreMoments {
     return this.running;
   }
 
+  /** Restores the running moments from a checkpoint; throws if they are invalid. */
   restore({ count, mean, squares }: ScoreMoments): void {
     const isCount = Number.isSafeInteger(count) && count >= 0;
     if (!isCount || !Number.isFinite(mean) || !Number.isFinite(squares) || squares < 0) {

@@ -1,12 +1,14 @@
 import { FunctionSource, ownName } from './function-source.ts';
 import type { RewardFunction, RewardSource, WeightedSource } from './reward-source.ts';
 
+/** A reward and its weight in the sum of all rewards. */
 export interface WeightedReward {
   readonly source: RewardFunction | RewardSource;
   /** 1 by default. */
   readonly weight?: number | undefined;
 }
 
+/** One reward: a function, a source, or either with a weight. */
 export type Reward = RewardFunction | RewardSource | WeightedReward;
 
 /** Rewards as users write them: one, a list, or an object whose keys are the names. */

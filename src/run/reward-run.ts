@@ -8,7 +8,7 @@ import {
 import { loadPreferences, type PreferenceDataset, type PreferenceGroup } from '../data/index.ts';
 import type { LoadedModel, ScoreNormalization } from '../models/index.ts';
 import { type PreferenceTexts, type RatedText, RewardTrainer } from '../stages/index.ts';
-import { pairMetrics } from '../stages/pair-metrics.ts';
+import { pairMetrics } from '../stages/reward-objective.ts';
 import { completeConfig, readConfigOf } from './run-config-files.ts';
 import { type DataContext, describeBadRows, pick } from './run-data.ts';
 import { type RunOptions, type RunResult, type RunWork, runTraining } from './run-training.ts';

@@ -12,8 +12,11 @@ import { trainingConfigShape } from '../config/training-config.ts';
 import type { PromptDataset } from '../data/index.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import type { LoadedModel } from '../models/index.ts';
-import { type MemoryEstimate, MemoryEstimator } from '../ppo-trainer/memory-estimate.ts';
-import { planMemory } from '../ppo-trainer/memory-plan.ts';
+import {
+  type MemoryEstimate,
+  MemoryEstimator,
+  planMemory,
+} from '../ppo-trainer/memory-estimate.ts';
 import { PPOTrainer } from '../ppo-trainer/ppo-trainer.ts';
 import { findPolicy } from './evaluate-policy.ts';
 import { humanFolder } from './human-scores.ts';

@@ -5,8 +5,7 @@ import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import type { RewardConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { loadRewardModel } from '../models/index.ts';
-import { pairMetrics } from './pair-metrics.ts';
-import type { PreferenceTexts, RatedText } from './reward-texts.ts';
+import { type PreferenceTexts, pairMetrics, type RatedText } from './reward-objective.ts';
 import { RewardTrainer } from './reward-trainer.ts';
 
 /** Random words; which of two texts has more small ids decides. */
@@ -65,7 +64,7 @@ describe('RewardTrainer', () => {
     expect(accuracy).toBeGreaterThan(0.75);
   });
 
-  it('goes on from a checkpoint exactly', async () => {
+  it('resumes from a checkpoint exactly', async () => {
     const folder = makeTempFolder();
     const texts = makePairs(80, 1);
     const whole = await train(texts, { saveCheckpoint: keepCheckpoints(folder) });
@@ -73,7 +72,7 @@ describe('RewardTrainer', () => {
     expect(resumed.weights).toEqual(whole.weights);
   });
 
-  it('saves what gives the same scores, normalised on texts of the reference', async () => {
+  it('saves a model with the same scores, normalised on reference texts', async () => {
     const { trainer } = await train(makePairs(80, 1), {}, { maxSteps: 4 });
     const texts = makeTexts(50, 4);
     await trainer.normalize(texts);

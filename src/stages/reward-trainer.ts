@@ -17,13 +17,16 @@ import {
   saveRewardModel,
 } from '../models/index.ts';
 import { RoleOptimizer } from '../training/index.ts';
-import { pairMetrics } from './pair-metrics.ts';
-import { RewardTask } from './reward-task.ts';
-import type { PreferenceTexts, RewardTexts } from './reward-texts.ts';
+import {
+  type PreferenceTexts,
+  pairMetrics,
+  RewardObjective,
+  type RewardTexts,
+} from './reward-objective.ts';
 import { parameterGroups, stageTraining } from './stage-training.ts';
 
 export interface RewardTrainOptions extends LoopOptions {
-  /** What is not learned from. */
+  /** Held-out texts for evaluation. */
   readonly validation?: RewardTexts | undefined;
 }
 
@@ -31,7 +34,7 @@ export interface RewardTrainOptions extends LoopOptions {
 export class RewardTrainer {
   readonly config: RewardConfig;
   private readonly given: LoadedModel | undefined;
-  private made: Promise<RewardModel> | undefined;
+  private building: Promise<RewardModel> | undefined;
   private baseName = '';
 
   constructor(config: RewardConfigOptions = {}, { model }: { model?: LoadedModel } = {}) {
@@ -41,11 +44,11 @@ export class RewardTrainer {
 
   /** The reward model that is trained. */
   model(): Promise<RewardModel> {
-    this.made ??= this.make();
-    return this.made;
+    this.building ??= this.build();
+    return this.building;
   }
 
-  /** Learns from pairs, or from ratings where these are given. */
+  /** Trains on pairs or on ratings. */
   async train(texts: RewardTexts, options: RewardTrainOptions = {}): Promise<LoopResult> {
     const { validation = [], ...rest } = options;
     return (await this.loop(texts, { validation, options: rest })).run();
@@ -63,7 +66,7 @@ export class RewardTrainer {
     return pairMetrics(scores, pairs);
   }
 
-  /** Sets what scores are normalised by, so that these texts have mean 0 and deviation 1. */
+  /** Sets the normalisation so that the scores of these texts have mean 0 and standard deviation 1. */
   async normalize(texts: readonly Int32Array[]): Promise<void> {
     const model = await this.model();
     model.normalization = { mean: 0, std: 1 };
@@ -76,7 +79,7 @@ export class RewardTrainer {
     await saveRewardModel(folder, await this.model(), { baseModelNameOrPath: this.baseName });
   }
 
-  private async make(): Promise<RewardModel> {
+  private async build(): Promise<RewardModel> {
     const { modelName, revision, seed } = this.config;
     const options = revision === undefined ? {} : { revision };
     const model = this.given ?? (await loadModel(modelName, options));
@@ -93,7 +96,7 @@ export class RewardTrainer {
   ): Promise<TrainLoop> {
     const model = await this.model();
     const { config } = this;
-    const task = new RewardTask(texts, config);
+    const task = new RewardObjective(texts, config);
     const { weights } = model.adapter!;
     const head = { [scoreWeightName]: model.head.data };
     const adapter = parameterGroups(weights, config);
@@ -113,7 +116,9 @@ export class RewardTrainer {
           random: randomStream(config.seed, 'reward dropout', step),
         }),
       validate: async () =>
-        validation.length === 0 ? undefined : new RewardTask(validation, config).validate(model),
+        validation.length === 0
+          ? undefined
+          : new RewardObjective(validation, config).validate(model),
     };
     return new TrainLoop(stageTraining(stage, config), config, options);
   }

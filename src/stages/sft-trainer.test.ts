@@ -66,7 +66,7 @@ describe('SFTTrainer', () => {
   });
 
   it.each([{ fullParameters: false }, { fullParameters: true }])(
-    'goes on from a checkpoint exactly: %j',
+    'resumes from a checkpoint exactly: %j',
     async (options) => {
       const folder = makeTempFolder();
       const saveCheckpoint = keepCheckpoints(folder);
@@ -80,7 +80,7 @@ describe('SFTTrainer', () => {
     },
   );
 
-  it('gives the same training however many tokens run together', async () => {
+  it('trains the same however many tokens run together', async () => {
     const few = await train({ maxTokensAtOnce: 8, loraDropout: 0, maxSteps: 4 });
     const many = await train({ loraDropout: 0, maxSteps: 4 });
     for (const [name, wanted] of Object.entries(many.weights)) {
@@ -90,7 +90,7 @@ describe('SFTTrainer', () => {
     }
   });
 
-  it('saves an adapter that PEFT’s reader takes, or a merged model that is the same', async () => {
+  it('saves an adapter that PEFT can read, or an equivalent merged model', async () => {
     const [source, adapterFolder, mergedFolder] = [
       makeTempFolder(),
       makeTempFolder(),

@@ -39,13 +39,14 @@ export class SFTTrainer {
     this.given = model;
   }
 
-  /** The model that is trained, and its adapter where one is. */
+  /** The model that is trained, and its adapter if it has one. */
   async model(): Promise<LoadedModel & { adapter: LoraAdapter | undefined }> {
     this.loaded ??= this.load();
     const model = await this.loaded;
     return { ...model, adapter: this.adapter };
   }
 
+  /** Trains the model on texts and evaluates it on the validation texts. */
   async train(texts: readonly LearnedText[], options: SFTTrainOptions = {}): Promise<LoopResult> {
     const { validation = [], ...rest } = options;
     return (await this.loop(texts, { validation, options: rest })).run();
@@ -66,7 +67,7 @@ export class SFTTrainer {
     return { loss: sum / count, perplexity: Math.exp(sum / count) };
   }
 
-  /** Writes the adapter as PEFT does, or the whole model where it is merged or fully trained. */
+  /** Writes the adapter as PEFT does, or the whole model if it is merged or fully trained. */
   async saveModel(folder: string, { merged = false }: { merged?: boolean } = {}): Promise<void> {
     const { base, folder: from, name = from } = await this.model();
     if (this.adapter !== undefined && !merged) {

@@ -19,7 +19,7 @@ async function train(options: SFTTrainOptions) {
 }
 
 describe('StageLoop', () => {
-  it('saves and ends as it is told between steps, and goes on exactly', async () => {
+  it('saves and stops on request between steps, and resumes exactly', async () => {
     const folder = makeTempFolder();
     const words = ['continue', 'save', 'continue', 'stop'] as const;
     const asked: number[] = [];

@@ -47,6 +47,7 @@ export class PairList implements Iterable<SAPair> {
     return new PairList(this.columns, { start: offsets[index]!, end: offsets[index + 1]! });
   }
 
+  /** Yields the pairs in order. */
   *[Symbol.iterator](): Generator<SAPair> {
     const { start, end } = this.range;
     let sequence = sequenceOf(start, this.columns.offsets);
@@ -56,6 +57,7 @@ export class PairList implements Iterable<SAPair> {
     }
   }
 
+  /** All pairs as plain data. */
   toJSON(): SAPair[] {
     return [...this];
   }

@@ -5,6 +5,7 @@ import { type KlEstimator, klDivergence } from './kl-divergence.ts';
 import { type PairColumns, PairList } from './pair-list.ts';
 import type { Rollout, RolloutSequence } from './rollout.ts';
 
+/** The models that a `TokenAttributor` computes log-probabilities with. */
 export interface TokenAttributorOptions {
   /** The policy that the KL penalty compares with. */
   readonly reference: SFTModel;

@@ -4,7 +4,7 @@ import { grad, type SaveList, sizeOf } from '../engine/graph/index.ts';
 import { planBlocks } from '../models/decoder/attention-blocks.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { layerGraph } from '../models/decoder/layer-graph.ts';
-import { consecutiveRows } from '../models/decoder/packing.ts';
+import { consecutiveRows } from '../models/decoder/row-layout.ts';
 
 export interface TokenShape {
   /** Sequences, all of the same length. */
@@ -17,7 +17,7 @@ interface KeptValue {
   readonly bytes: number;
 }
 
-/** Gives the bytes that one layer keeps for its backward pass: its input, and what the save list
+/** Returns the number of bytes that one layer saves for its backward pass: its input, and what the save list
  *  says. */
 export function activationMeter(
   architecture: Architecture,
@@ -64,7 +64,7 @@ function sizesOf(
   return { sizes, blocks: blocks.length };
 }
 
-/** Bytes that one layer keeps for its backward pass of some tokens. */
+/** Number of bytes that one layer saves for the backward pass over some tokens. */
 export function layerActivationBytes(
   architecture: Architecture,
   { lora, save, tokens }: { lora: LoraConfig; save: SaveList; tokens: TokenShape },

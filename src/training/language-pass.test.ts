@@ -6,7 +6,7 @@ import { readSafetensors } from '../../test/helpers/runtime-safetensors.ts';
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
 import { randomStream } from '../engine/random/index.ts';
-import { loadBase, readConfig } from '../models/decoder/load-base.ts';
+import { loadBase, readConfig } from '../models/decoder/load-model.ts';
 import { type LearnedText, languageGradients, learnedRows, packTexts } from './language-pass.ts';
 import { RoleOptimizer } from './role-optimizer.ts';
 
@@ -72,7 +72,7 @@ describe('languageGradients()', () => {
     },
   );
 
-  it('gives the same loss and gradients for texts together and one by one', async () => {
+  it('computes the same loss and gradients for texts together and one by one', async () => {
     const { base, texts } = await readGolden('qwen3-tied');
     const tokenCount = countLearned(texts);
     const weights = Object.fromEntries([...base.weights].map(([key, { data }]) => [key, data]));

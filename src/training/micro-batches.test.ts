@@ -39,7 +39,7 @@ describe('microBatches()', () => {
     expect(cut(other, 120)).toEqual([[0, 1], [2]]);
   });
 
-  it('cuts every sequence into one part, and the same parts of any order', () => {
+  it('puts every sequence into one part, whatever the input order', () => {
     const row = fc.record({ prompt: fc.nat(3), length: fc.integer({ min: 1, max: 30 }) });
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 12 }), fc.nat(100), (drawn, most) => {

@@ -36,7 +36,7 @@ function expectClose(actual: Trained, expected: Trained): void {
 }
 
 describe('ModelTrainer.trainStep()', () => {
-  it.each([1, 2, 3])('gives the same update in micro-batches of %i', async (microBatchSize) => {
+  it.each([1, 2, 3])('computes the same update in micro-batches of %i', async (microBatchSize) => {
     expectClose(await train({ microBatchSize }), await train({}));
   });
 
@@ -46,13 +46,13 @@ describe('ModelTrainer.trainStep()', () => {
   });
 
   it.each(['none', 'all'] as const)(
-    'gives the same update with %s saved',
+    'computes the same update with %s saved',
     async (saveActivations) => {
       expectClose(await train({ saveActivations }), await train({}));
     },
   );
 
-  it('has ratio 1, approxKL 0 and no clipping where old and new policy are the same', async () => {
+  it('has ratio 1, approxKL 0 and no clipping if old and new policy are the same', async () => {
     const { trainer, golden, policy } = await makePpoTrainer('token-clip');
     const { logprobs } = await policy.logprobs(golden.prompts, golden.responses, {
       temperature: golden.config.temperature,
@@ -66,7 +66,7 @@ describe('ModelTrainer.trainStep()', () => {
   });
 
   it.each([undefined, 2])(
-    'gives the ratio of every token, in micro-batches of %s',
+    'returns the ratio of every token, in micro-batches of %s',
     async (size) => {
       const { trainer, golden, policy } = await makePpoTrainer('token-clip', {
         microBatchSize: size,
@@ -95,14 +95,14 @@ describe('ModelTrainer.trainStep()', () => {
     expect(trainer.policyOptimizer.state().step).toBe(0);
   });
 
-  it('leaves the value model alone where there is none', async () => {
+  it('skips the value update if there is no value model', async () => {
     const { trainer, golden } = await makePpoTrainer('token-clip', {}, { withValue: false });
     const { valueLoss, metrics } = await trainer.trainStep(golden.experience);
     expect(valueLoss).toBeNaN();
     expect(metrics).not.toHaveProperty('loss/value_avg');
   });
 
-  it('lets the learning rate follow its schedule once the run is planned', async () => {
+  it('applies the learning-rate schedule once the run is planned', async () => {
     const { trainer, golden } = await makePpoTrainer('token-clip', { schedule: 'linear' });
     trainer.start(4);
     const rates = [trainer.policyOptimizer.learningRate];
@@ -135,7 +135,7 @@ describe('ModelTrainer.trainStep() with numbers that are not finite', () => {
     expect(message).toContain('Cannot run an optimiser step: loss/policy_avg must be finite');
   });
 
-  it('names the op that made the first one', async () => {
+  it('names the op that produced the first one', async () => {
     const { message } = await fail(({ golden, policy }) => {
       const [name] = [...policy.adapter!.weights.keys()].filter((key) => key.includes('lora_B'));
       policy.adapter!.weights.get(name!)!.data[0] = 3e38;

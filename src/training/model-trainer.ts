@@ -11,6 +11,7 @@ import { RoleOptimizer } from './role-optimizer.ts';
 import { LocalJobs, placeColumns, type StepCounts, type StepJobs } from './step-jobs.ts';
 import { ValueLoss, type ValueSums, valueMetrics } from './value-loss.ts';
 
+/** The models, losses and config of a `ModelTrainer`. */
 export interface ModelTrainerOptions {
   readonly config: PPOConfig;
   readonly policy: PolicyModel;
@@ -18,10 +19,11 @@ export interface ModelTrainerOptions {
   readonly value?: ValueModel | undefined;
   readonly policyLoss?: PolicyLoss | undefined;
   readonly valueLoss?: ValueLoss | undefined;
-  /** Where the gradients of micro-batches are computed: in this process by default. */
+  /** Computes the gradients of micro-batches; in this process by default. */
   readonly jobs?: Pick<StepJobs, 'gradients'> | undefined;
 }
 
+/** The KL coefficient, micro-batches and cached passes of one optimiser step. */
 export interface TrainStepOptions {
   /** β, for a KL term in the loss; 0 by default. */
   readonly klCoef?: number;

@@ -31,13 +31,13 @@ describe.each(trlCases)("TRL's policy step: %s", (name) => {
   const { inputs, outputs, tokens } = golden;
   const tokenCount = golden.offsets.at(-1)!;
 
-  test("policyRatio() gives TRL's ratios", () => {
+  test("policyRatio() matches TRL's ratios", () => {
     const [old, expected] = [tokens(inputs.logprobs), tokens(outputs.ratio)];
     const ratios = tokens(inputs.new_logprobs).map((now, t) => policyRatio(now - old[t]!).ratio);
     expectClose(ratios, { expected, within, label: 'ratio' });
   });
 
-  test("evaluate() gives TRL's loss, metrics and gradient", () => {
+  test("evaluate() matches TRL's loss, metrics and gradient", () => {
     const { loss, dLogprobs, sums } = evaluate(golden);
     const means = golden.masked_means_not_in_trl;
     expectClose([loss], { expected: [outputs.pg_loss], within, label: 'pg_loss' });
@@ -76,7 +76,7 @@ describe.each(trlCases)("TRL's policy step: %s", (name) => {
   });
 });
 
-test('the goldens clip often where they say so, and not in the first update', () => {
+test('the goldens clip often where intended, and never in the first update', () => {
   const clipped = (name: (typeof trlCases)[number]) => evaluate(readTrlGolden(name)).sums.clipped;
   expect(clipped('5-much-clipping')).toBeGreaterThan(5);
   expect(clipped('6-first-update-full-length')).toBe(0);

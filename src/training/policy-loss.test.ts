@@ -33,7 +33,7 @@ const three: PolicyLossInput = {
 };
 
 describe('evaluate()', () => {
-  test('evaluate() gives the hand-worked loss, gradient and means', () => {
+  test('evaluate() returns the hand-worked loss, gradient and means', () => {
     const { loss, dLogprobs, dEntropies, sums } = makeLoss().evaluate(three);
     expect(loss).toBeCloseTo(-0.7 / 3, 6);
     expectClose(dLogprobs, { expected: [0, -0.5 / 3, 1 / 3], within: 1e-6, label: 'dLogprobs' });
@@ -109,7 +109,7 @@ describe('evaluate()', () => {
     });
   });
 
-  test('evaluate() refuses columns of other lengths and parts larger than the whole', () => {
+  test('evaluate() rejects columns of different lengths and parts larger than the whole', () => {
     const loss = makeLoss();
     expect(() => loss.evaluate({ ...three, entropies: zeros(2) })).toThrow(
       'Cannot compute the policy loss: entropies must have 3 elements, got 2',
@@ -135,7 +135,7 @@ describe('ratios of sequences', () => {
     tokenCount: 2,
   };
 
-  test('evaluate() gives the hand-worked numbers of one sequence', () => {
+  test('evaluate() returns the hand-worked numbers of one sequence', () => {
     const { loss, dLogprobs, sums } = makeLoss({ ratioLevel: 'sequence' }).evaluate(pair);
     expect(loss).toBeCloseTo(-2.2, 6);
     expectClose(dLogprobs, { expected: [-1.1, -1.1], within: 1e-6, label: 'dLogprobs' });
@@ -164,12 +164,12 @@ describe('ratios of sequences', () => {
 describe('computeLoss()', () => {
   const columns = [logs(1.5, 0.5, 1), zeros(3), Float32Array.of(1, 1, -1)] as const;
 
-  test('computeLoss() gives the hand-worked number', () => {
+  test('computeLoss() returns the hand-worked number', () => {
     expect(makeLoss().computeLoss(...columns)).toBeCloseTo(-0.233333, 6);
     expect(makeLoss().computeLoss([0, 0], [0, 0], [1, 2])).toBe(-1.5);
   });
 
-  test('computeLoss() takes another ε, below 1 and above', () => {
+  test('computeLoss() accepts a different ε below and above 1', () => {
     const loss = makeLoss({ clipEpsilon: 0.9, clipEpsilonHigh: 0.4 });
     expect(loss.computeLoss(...columns)).toBeCloseTo(-(1.4 + 0.5 - 1) / 3, 6);
     expect(loss.computeLoss(...columns, 0.3)).toBeCloseTo(-(1.3 + 0.5 - 1) / 3, 6);
@@ -183,7 +183,7 @@ describe('computeLoss()', () => {
   });
 });
 
-test('policyRatio() gives the hand-worked numbers', () => {
+test('policyRatio() returns the hand-worked numbers', () => {
   expect(policyRatio(0)).toEqual({ ratio: 1, slope: 1 });
   const { ratio, slope } = policyRatio(Math.log(3));
   expect([ratio, slope]).toEqual([expect.closeTo(3, 12), expect.closeTo(3, 12)]);
@@ -196,7 +196,7 @@ test('policyRatio() stays at e^±20, without a slope', () => {
 });
 
 test.each([
-  // Above the range: cut where that is worse.
+  // Above the range: clipped if that is worse.
   { ratio: 1.5, advantage: 1, loss: -1.2, slope: 0, clipped: true },
   { ratio: 1.5, advantage: -1, loss: 1.5, slope: 1, clipped: false },
   // Below the range.
@@ -234,19 +234,19 @@ const samplingLogprobs = Float32Array.of(-1, -2, -3);
 const logprobs = Float32Array.of(-1 + Math.log(0.5), -2, -3 + Math.log(4));
 
 describe('rolloutWeights()', () => {
-  it('are π_old/π_drawn, cut at the cap', () => {
+  it('are π_old/π_sampled, truncated at the cap', () => {
     const weights = rolloutWeights({ logprobs, samplingLogprobs }, 2)!;
     for (const [t, expected] of [0.5, 1, 2].entries()) expect(weights[t]).toBeCloseTo(expected, 6);
   });
 
-  it('are not there where tokens were drawn from π_old, or nothing is corrected', () => {
+  it('are undefined if tokens were sampled from π_old or correction is off', () => {
     expect(rolloutWeights({ logprobs }, 2)).toBeUndefined();
     expect(rolloutWeights({ logprobs, samplingLogprobs }, 0)).toBeUndefined();
   });
 });
 
 describe('rolloutMismatch()', () => {
-  it('gives the hand-worked divergence', () => {
+  it('returns the hand-worked divergence', () => {
     const drawn = { logprobs: Float32Array.of(Math.log(2) - 3, -1) };
     expect(rolloutMismatch({ ...drawn, samplingLogprobs: Float32Array.of(-3, -1) })).toBeCloseTo(
       0.1534,
@@ -254,7 +254,7 @@ describe('rolloutMismatch()', () => {
     );
   });
 
-  it('is 0 where tokens were drawn from π_old', () => {
+  it('is 0 if tokens were sampled from π_old', () => {
     expect(rolloutMismatch({ logprobs })).toBe(0);
   });
 });

@@ -14,14 +14,16 @@ export type PolicyLossConfig = Pick<
   | 'klEstimator'
 >;
 
+/** What the policy loss reads per token. */
 export interface PolicyLossInput extends RatioInput {
   /** H_t of the new policy, [N]. */
   readonly entropies: Float32Array;
   readonly refLogprobs: Float32Array;
-  /** β, where the KL stands in the loss. */
+  /** β, if the KL is in the loss. */
   readonly klCoef: number;
 }
 
+/** The policy loss and its gradients. */
 export interface PolicyLossResult {
   /** This part's share of the step's loss: parts add up to the whole. */
   readonly loss: number;
@@ -36,7 +38,7 @@ export interface PolicyLossResult {
  * The policy's loss and its gradient by the new logprobs, on the host.
  *
  * L = mean w_t·ℓ(ρ_t, A_t) + β·mean KL_t(new, ref) − entropyCoef·mean H_t, over the tokens of the whole
- * optimiser step; the KL only where it stands in the loss. There k1 pushes every token alike, which
+ * optimiser step; the KL term only if the KL is in the loss. There k1 pushes every token equally, which
  * is nothing on average: k2 and k3 hold the policy back.
  */
 export class PolicyLoss {
@@ -49,7 +51,7 @@ export class PolicyLoss {
     this.clip = { low, high, dual };
   }
 
-  /** The clipped loss alone, of arrays that are the whole step; at the ratio level of sequences they
+  /** Only the clipped loss, of arrays that contain the whole step; at the ratio level of sequences they
    *  are one response. A clipEpsilon here is the one below 1 and above.
    *  @example ε=0.2, new − old = ln [1.5, 0.5, 1], A=[1, 1, −1]  →  −(1.2 + 0.5 − 1)/3 = −0.2333 */
   computeLoss(
@@ -98,7 +100,7 @@ export class PolicyLoss {
     };
   }
 
-  /** Σ β·KL_t(new, ref), whose gradient is added to that given; nothing where the KL is in the rewards. */
+  /** Σ β·KL_t(new, ref), whose gradient is added to `dLogprobs`; 0 if the KL is in the rewards. */
   private addKl(
     { newLogprobs, refLogprobs, klCoef: beta, tokenCount }: PolicyLossInput,
     gradient: Float64Array,
@@ -205,19 +207,19 @@ function expectRatioInput(input: RatioInput): void {
   }
 }
 
-/** Where the ratio is cut. */
+/** Bounds of the ratio. */
 export interface ClipRange {
   /** ε below 1. */
   readonly low: number;
   /** ε above 1. */
   readonly high: number;
-  /** c: bound of the ratio where the advantage is negative. */
+  /** c: bound of the ratio if the advantage is negative. */
   readonly dual: number | undefined;
 }
 
 export interface ClippedLoss {
   readonly loss: number;
-  /** ∂loss/∂ρ: 0 where the loss is cut. */
+  /** ∂loss/∂ρ: 0 where the loss is clipped. */
   readonly slope: number;
   /** Whether the clipped term is strictly the larger loss. */
   readonly clipped: boolean;
@@ -235,8 +237,8 @@ export function policyRatio(d: number): { readonly ratio: number; readonly slope
   return { ratio, slope: Math.abs(d) > MAX_LOG_RATIO ? 0 : ratio };
 }
 
-/** PPO's clipped loss of one action (arXiv:1707.06347), with dual clip (arXiv:1912.09729) if asked for.
- *  ℓ = −min(ρA, clip(ρ, 1 − ε_low, 1 + ε_high)·A);  dual, where A < 0: ℓ ← min(ℓ, −cA)
+/** PPO's clipped loss of one action (arXiv:1707.06347), with optional dual clip (arXiv:1912.09729).
+ *  ℓ = −min(ρA, clip(ρ, 1 − ε_low, 1 + ε_high)·A);  dual, if A < 0: ℓ ← min(ℓ, −cA)
  *  @example ε=0.2, ρ=1.5, A=1  →  ℓ=−1.2, slope 0, clipped
  *  @example ε=0.2, ρ=5, A=−1  →  ℓ=5, slope 1; with c=3  →  ℓ=3, slope 0 */
 export function clippedLoss(
@@ -256,7 +258,7 @@ export function clippedLoss(
 export interface PolicySums {
   /** Clipped losses, weighted so that their mean over tokens is the loss at either ratio level. */
   readonly policyLoss: number;
-  /** β·KL_t of new and reference policy; 0 unless the KL stands in the loss. */
+  /** β·KL_t of new and reference policy; 0 unless the KL is in the loss. */
   readonly klLoss: number;
   /** Tokens whose clipped term is strictly the larger loss. */
   readonly clipped: number;
@@ -288,17 +290,17 @@ export function policyMetrics(sums: PolicySums, tokenCount: number) {
     'policy/clipfrac_avg': sums.clipped / tokenCount,
     'policy/entropy_avg': sums.entropy / tokenCount,
     'val/ratio': ratio,
-    // Rounding can take the difference of two nearly equal numbers below 0.
+    // Rounding can make the difference of two nearly equal numbers negative.
     'val/ratio_var': Math.max(0, sums.squaredRatio / tokenCount - ratio ** 2),
   };
 }
 
 type Drawn = Pick<Rollout, 'logprobs' | 'samplingLogprobs'>;
 
-/** Importance weights of tokens that were drawn from another distribution than π_old, such as that of
- *  an 8-bit model or of top-p, cut at a cap: w_t = min(π_old/π_drawn, cap) (truncated importance
- *  sampling). Undefined where there is nothing to correct, or the cap is 0.
- *  @example cap 2, log π_old − log π_drawn = ln [0.5, 1, 4]  →  [0.5, 1, 2] */
+/** Importance weights of tokens that were sampled from a distribution other than π_old, such as that of
+ *  an 8-bit model or of top-p, truncated at a cap: w_t = min(π_old/π_sampled, cap) (truncated importance
+ *  sampling). Undefined if there is nothing to correct or the cap is 0.
+ *  @example cap 2, log π_old − log π_sampled = ln [0.5, 1, 4]  →  [0.5, 1, 2] */
 export function rolloutWeights(
   { logprobs, samplingLogprobs }: Drawn,
   cap: number,
@@ -307,8 +309,8 @@ export function rolloutWeights(
   return logprobs.map((logprob, t) => Math.min(Math.exp(logprob - samplingLogprobs[t]!), cap));
 }
 
-/** How far what was drawn from is from π_old: mean over tokens of e^d − 1 − d with
- *  d = log π_old − log π_drawn, an estimate of KL(drawn, old) that is never below 0.
+/** How far the sampling distribution is from π_old: mean over tokens of e^d − 1 − d with
+ *  d = log π_old − log π_sampled, an estimate of KL(sampled, old) that is never negative.
  *  @example d = ln 2, 0  →  (2 − 1 − 0.6931)/2 = 0.1534 */
 export function rolloutMismatch({ logprobs, samplingLogprobs = logprobs }: Drawn): number {
   let sum = 0;

@@ -16,7 +16,7 @@ describe('preferenceLoss()', () => {
     expect([correct, margin]).toEqual([1, 1]);
   });
 
-  it('asks for a margin, and for equal scores where there is a tie', () => {
+  it('requires a margin, and equal scores for a tie', () => {
     const scores = Float32Array.of(1, 0);
     expect(preferenceLoss({ ...one, margins: [1], scores }).loss).toBeCloseTo(Math.LN2, 6);
     const tie = preferenceLoss({ ...one, targets: [0.5], scores: Float32Array.of(2, 2) });

@@ -44,7 +44,7 @@ export class RoleOptimizer {
   /** Adds gradients of some or all parameters. */
   readonly add = (gradients: NamedArrays): void => this.gathered.add(gradients);
 
-  /** Length of what was gathered, as one vector; not finite if a gradient is not. */
+  /** Norm of the accumulated gradients as one vector; not finite if a gradient is not. */
   gradientNorm(): number {
     return globalNorm(this.gathered.gradients);
   }
@@ -54,7 +54,7 @@ export class RoleOptimizer {
     return this.groups[0]!.learningRate * this.factorAt(this.adamw.stepCount);
   }
 
-  /** Clips what was gathered, makes one step with it and starts anew. */
+  /** Clips the accumulated gradients, applies one optimiser step and resets them. */
   step(): void {
     clipGradNorm(this.gathered.gradients, this.config.maxGradNorm);
     this.adamw.step(this.gathered.gradients, {
@@ -63,7 +63,7 @@ export class RoleOptimizer {
     this.gathered.reset();
   }
 
-  /** Forgets what was gathered. */
+  /** Discards the accumulated gradients. */
   reset(): void {
     this.gathered.reset();
   }
@@ -81,10 +81,12 @@ export class RoleOptimizer {
     };
   }
 
+  /** Moments of the optimiser, for a checkpoint. */
   state(): AdamWState {
     return this.adamw.state();
   }
 
+  /** Restores the moments from a checkpoint. */
   restore(state: AdamWState): void {
     this.adamw.restore(state);
   }

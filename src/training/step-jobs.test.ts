@@ -51,7 +51,7 @@ describe('LocalJobs', () => {
     ['all responses together', {}],
     ['cached micro-batches of two', { microBatchSize: 2, keepPasses: true }],
   ])(
-    'gives the same numbers and update with less work if passes are reused: %s',
+    'computes the same numbers and update with less work if passes are reused: %s',
     async (_, config) => {
       const reused = await train(config, { reuse: true });
       const plain = await train(config, { reuse: false });

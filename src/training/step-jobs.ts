@@ -31,7 +31,7 @@ export interface GradientJob {
   /** Number of the micro-batch in the optimiser step. */
   readonly microBatch: number;
   readonly experience: Experience;
-  /** What losses divide by: counts of the whole optimiser step, so that micro-batches add up. */
+  /** Divisors of the losses: counts over the whole optimiser step, so that micro-batches add up. */
   readonly counts: StepCounts;
   readonly klCoef: number;
 }
@@ -44,6 +44,7 @@ export interface StepCounts {
   readonly stepCount: number;
 }
 
+/** Gradients of one mini-batch for both models, with the sums for the metrics. */
 export interface GradientResult {
   readonly policy: {
     readonly gradients: NamedArrays;
@@ -65,11 +66,12 @@ export interface JobContext {
 }
 
 /**
- * The heavy parts of a PPO step, as functions of plain data to plain data. How a step is cut into jobs
+ * The heavy parts of a PPO step, as functions of plain data to plain data. How a step is split into jobs
  * depends on its data and config alone, and results are combined in a fixed order, so the bits do
  * not depend on where the jobs run.
  */
 export interface StepJobs {
+  /** Generates responses to the prompts. */
   rollOut(job: RolloutJob, context?: JobContext): Promise<GeneratedText[]>;
   /** log π_old */
   policyLogprobs(job: ScoreJob, context?: JobContext): Promise<TokenLogprobs>;
@@ -80,6 +82,7 @@ export interface StepJobs {
     job: ScoreJob & { readonly stateCounts: readonly number[] },
     context?: JobContext,
   ): Promise<Float32Array>;
+  /** Computes the gradients of one mini-batch. */
   gradients(job: GradientJob, context?: JobContext): Promise<GradientResult>;
 }
 
@@ -100,6 +103,7 @@ export class LocalJobs implements StepJobs {
     this.options = options;
   }
 
+  /** Generates responses to the prompts with the policy. */
   rollOut({ prompts, generation }: RolloutJob, context: JobContext = {}) {
     const { policy, config } = this.options;
     const { cache, signal, onText } = context;
@@ -139,6 +143,7 @@ export class LocalJobs implements StepJobs {
     return pass.scores;
   }
 
+  /** Computes the gradients of one mini-batch, for the value model first. */
   async gradients(job: GradientJob, { cache }: JobContext = {}): Promise<GradientResult> {
     // The value model first: its pass is cached more often, and this frees its memory.
     const value = await this.valueGradients(job, cache);

@@ -21,14 +21,14 @@ const pair: ValueLossInput = {
 };
 
 describe('evaluate()', () => {
-  test('evaluate() gives the hand-worked numbers of mse', () => {
+  test('evaluate() returns the hand-worked numbers of mse', () => {
     const { loss, dValues, sums } = makeLoss({ valueLossCoef: 0.5 }).evaluate(pair);
     expect(loss).toBe(2.5);
     expect([...dValues]).toEqual([0.5, 1]);
     expect(sums.clipped).toBe(0);
   });
 
-  test('evaluate() gives the hand-worked numbers of the clipped form', () => {
+  test('evaluate() returns the hand-worked numbers of the clipped form', () => {
     const { loss, dValues, sums } = makeLoss({ valueLoss: 'clipped' }).evaluate(pair);
     expect(loss).toBe(1.5625);
     expect([...dValues]).toEqual([0, 1]);
@@ -55,7 +55,7 @@ describe('evaluate()', () => {
     });
   });
 
-  test('evaluate() refuses columns of other lengths and parts larger than the whole', () => {
+  test('evaluate() rejects columns of different lengths and parts larger than the whole', () => {
     expect(() => makeLoss().evaluate({ ...pair, returns: Float32Array.of(1) })).toThrow(
       'Cannot compute the value loss: returns must have 2 elements, got 1',
     );
@@ -66,7 +66,7 @@ describe('evaluate()', () => {
 });
 
 describe('computeLoss()', () => {
-  test("computeLoss() is the documents' mean of squares, whatever the config", () => {
+  test('computeLoss() is the plain mean of squares, whatever the config', () => {
     expect(makeLoss().computeLoss([1, 3], [0, 1])).toBe(2.5);
     expect(makeLoss({ valueLoss: 'clipped' }).computeLoss([1, 3], [0, 1])).toBe(2.5);
   });
@@ -78,7 +78,7 @@ describe('computeLoss()', () => {
   });
 });
 
-test('valueMetrics() gives the hand-worked numbers', () => {
+test('valueMetrics() returns the hand-worked numbers', () => {
   const newValues = Float32Array.of(1, 3);
   const returns = Float32Array.of(0, 4);
   const { sums } = makeLoss().evaluate({ ...pair, newValues, returns });
@@ -140,7 +140,7 @@ describe.each(['mse', 'clipped'] as const)('%s', (form) => {
   });
 });
 
-test.each(trlCases)("evaluate() gives TRL's value loss and gradient: %s", (name) => {
+test.each(trlCases)("evaluate() matches TRL's value loss and gradient: %s", (name) => {
   const { hyperparameters, inputs, outputs, steps } = readTrlGolden(name);
   const newValues = steps(inputs.new_values);
   const stepCount = newValues.length;

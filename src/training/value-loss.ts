@@ -15,6 +15,7 @@ export interface ValueLossInput {
   readonly stepCount: number;
 }
 
+/** The value loss and its gradient. */
 export interface ValueLossResult {
   /** This part's share of the step's loss, without valueLossCoef: parts add up to the whole. */
   readonly loss: number;
@@ -36,7 +37,7 @@ export class ValueLoss {
     this.config = config;
   }
 
-  /** The documents' loss: mean (v − G)².
+  /** The plain loss: mean (v − G)².
    *  @example v=[1, 3], G=[0, 1]  →  (1 + 4)/2 = 2.5 */
   computeLoss(predictedValues: ArrayLike<number>, targetValues: ArrayLike<number>): number {
     const stepCount = predictedValues.length;
@@ -82,7 +83,7 @@ export class ValueLoss {
     if (valueLoss === 'mse') return { loss: (v - G) ** 2, slope: 2 * (v - G), clipped: false };
     const plain = (v - G) ** 2;
     const cut = (Math.min(Math.max(v, old - c), old + c) - G) ** 2;
-    // v lies outside its range where the two differ, so the cut term does not move with it.
+    // Where the two differ, v is outside its range, so the clipped term does not depend on it.
     if (cut > plain) return { loss: 0.5 * cut, slope: 0, clipped: true };
     return { loss: 0.5 * plain, slope: v - G, clipped: false };
   }

@@ -4,7 +4,7 @@ import type { Tensor } from '../../src/engine/runtime/index.ts';
 import { type BatchForm, type BatchPlan, planBatch } from '../../src/models/decoder/batch-plan.ts';
 import { readArchitecture } from '../../src/models/decoder/families/index.ts';
 import { layerGraph } from '../../src/models/decoder/layer-graph.ts';
-import { consecutiveRows } from '../../src/models/decoder/packing.ts';
+import { consecutiveRows } from '../../src/models/decoder/row-layout.ts';
 import { readSafetensors } from './runtime-safetensors.ts';
 
 export type Tensors = Readonly<Record<string, Tensor>>;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
 import type { BaseModel } from '../../src/models/decoder/base-model.ts';
-import { loadBase, readConfig } from '../../src/models/decoder/load-base.ts';
+import { loadBase, readConfig } from '../../src/models/decoder/load-model.ts';
 
 /** What transformers computes for one sequence. */
 export interface GoldenSequence {

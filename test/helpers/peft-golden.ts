@@ -4,7 +4,7 @@ import { type PeftAdapter, readAdapter } from '../../src/base-setup/lora/peft-re
 import type { Tensor } from '../../src/engine/runtime/index.ts';
 import type { BaseModel } from '../../src/models/decoder/base-model.ts';
 import { forward } from '../../src/models/decoder/forward.ts';
-import { loadBase, readConfig } from '../../src/models/decoder/load-base.ts';
+import { loadBase, readConfig } from '../../src/models/decoder/load-model.ts';
 import { PackedBatch } from '../../src/models/decoder/packed-batch.ts';
 import { readSafetensors } from './runtime-safetensors.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { resolveModelConfig } from '../../src/config/model-config.ts';
-import { freshArchitecture } from '../../src/models/decoder/fresh-architecture.ts';
+import { freshArchitecture } from '../../src/models/decoder/create-model.ts';
 import { createModel, saveModel } from '../../src/models/index.ts';
 import { writeTinyTokenizer } from './tiny-tokenizer.ts';
 

@@ -13,6 +13,7 @@ import {
 } from './hub-settings.ts';
 import { findMissingFiles, ModelCache, type Snapshot, selectModelFiles } from './repo-cache.ts';
 
+/** Where a model is downloaded from, and how progress is reported. */
 export interface ResolveModelOptions extends HubOptions {
   /** Branch, tag or commit on the hub; `main` by default. */
   readonly revision?: string;

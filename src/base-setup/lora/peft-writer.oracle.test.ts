@@ -8,7 +8,7 @@ import {
 } from '../../../test/helpers/peft-golden.ts';
 import { randomStream } from '../../engine/random/index.ts';
 import { tensor } from '../../engine/runtime/index.ts';
-import { transposedModules } from '../../models/decoder/transposed-modules.ts';
+import { transposedModules } from '../../models/decoder/weight-shapes.ts';
 import { ValueModel } from '../../models/value-model.ts';
 import { LoraAdapter } from './lora-adapter.ts';
 import { defaultLoraConfig } from './lora-config.ts';

@@ -7,6 +7,7 @@ import type { LoraAdapter } from './lora-adapter.ts';
 import { matchesModule } from './lora-config.ts';
 import { basePrefix, configFileName, tensorFileName } from './peft-config.ts';
 
+/** Metadata and extra weights that are written with a PEFT adapter. */
 export interface WriteAdapterOptions {
   /** The hub id or folder of the base, from which PEFT's `AutoPeftModel` loads it. */
   readonly baseModelNameOrPath?: string;

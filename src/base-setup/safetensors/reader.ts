@@ -34,6 +34,7 @@ export class SafetensorsReader {
     this.entries = new Map(entries);
   }
 
+  /** Whether a tensor of this name is in the files. */
   has(name: string): boolean {
     return this.entries.has(name);
   }
@@ -64,6 +65,7 @@ export class SafetensorsReader {
     return bytes;
   }
 
+  /** Closes the files. */
   async close(): Promise<void> {
     await Promise.all(this.sources.map((source) => source.close()));
   }

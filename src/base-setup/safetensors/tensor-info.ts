@@ -25,6 +25,7 @@ export const dtypes = Object.keys(dtypeBytes) as readonly Dtype[];
  *  stored in it, and reading it would silently lose digits. */
 export const floatDtypes = ['F32', 'F16', 'BF16'] as const;
 
+/** Floating-point dtypes of safetensors that can be read as float32. */
 export type FloatDtype = (typeof floatDtypes)[number];
 
 export function isDtype(text: string): text is Dtype {

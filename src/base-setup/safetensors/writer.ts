@@ -12,6 +12,7 @@ import {
   type TensorSpec,
 } from './write-plan.ts';
 
+/** Tensors to write, their values and their dtype. */
 export interface WriteOptions {
   /** Every tensor that the stream will yield. */
   readonly tensors: readonly (Omit<TensorSpec, 'dtype'> & { readonly dtype?: FloatDtype })[];
@@ -23,6 +24,7 @@ export interface WriteOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
+/** Tensors to write and the maximum size of a shard. */
 export interface ShardedWriteOptions extends WriteOptions {
   /** Tensor bytes per shard, 5 GB by default; a larger tensor gets its own shard. */
   readonly maxShardBytes?: number;

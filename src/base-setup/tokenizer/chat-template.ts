@@ -8,6 +8,7 @@ export interface ChatMessage {
   readonly [key: string]: unknown;
 }
 
+/** How a conversation is rendered by the model's chat template. */
 export interface ChatTemplateOptions {
   /** Append the start of the assistant's answer; false by default. */
   readonly addGenerationPrompt?: boolean;

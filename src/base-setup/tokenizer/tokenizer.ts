@@ -10,6 +10,7 @@ import {
   type TokenizerFiles,
 } from './tokenizer-files.ts';
 
+/** How a text is turned into token ids. */
 export interface EncodeOptions {
   /** Add the tokens that the model expects around a text, such as Llama's `<s>`; true by default. */
   readonly addSpecialTokens?: boolean;
@@ -135,6 +136,7 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
   }
 }
 
+/** How token ids are turned back into text. */
 export interface DecodeOptions {
   /** Omit special tokens such as `<|im_end|>`; false by default. */
   readonly skipSpecialTokens?: boolean;

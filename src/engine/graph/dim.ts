@@ -3,11 +3,13 @@
  * canonical text (`B`, `B*T`, `P+T`, `2*T-1`), so that equal sizes are equal strings.
  */
 export type Dim = number | string;
+/** Sizes of a tensor's axes. */
 export type Shape = readonly Dim[];
 
 /** Monomial (symbols sorted and joined by `*`, empty for the constant) → coefficient. */
 type Polynomial = Map<string, number>;
 
+/** Sum of two sizes, either of which may be symbolic. */
 export function dimAdd(a: Dim, b: Dim): Dim {
   if (typeof a === 'number' && typeof b === 'number') return a + b;
   const sum = parse(a);
@@ -30,6 +32,7 @@ export function dimSub(a: Dim, b: Dim): Dim {
   return dimAdd(a, dimMul(b, -1));
 }
 
+/** Number of elements of a shape, as a product that may be symbolic. */
 export function sizeOf(shape: Shape): Dim {
   return shape.reduce(dimMul, 1);
 }

@@ -24,6 +24,7 @@ export function dropout(x: Value, mask: Value): Value {
   return mul(x, mask);
 }
 
+/** The weight, bias and ε of a LayerNorm. */
 export interface LayerNormWeights {
   readonly weight: Value;
   readonly bias: Value;
@@ -54,6 +55,7 @@ export function loraDelta(x: Value, { a, b, scaling }: LoraWeights): Value {
   return matmul(linear(x, a), b, { transB: true, alpha: scaling });
 }
 
+/** The tensors that `attention` reads. */
 export interface AttentionInputs {
   /** [B, heads, T, D] */
   readonly q: Value;
@@ -80,6 +82,7 @@ export function attention({ q, k, v, bias }: AttentionInputs): Value {
   return reshape(matmul(stacked, v), q.shape);
 }
 
+/** What `tokenLogprobs` computes for each row. */
 export interface TokenLogprobs {
   /** log π(token): [M]. */
   readonly logprob: Value;

@@ -11,6 +11,7 @@ import { formatType, type Value } from './value.ts';
  *  it uses. */
 export type SaveList = 'none' | 'matmul' | 'all';
 
+/** Which outputs to differentiate with respect to which inputs. */
 export interface GradOptions {
   /** Outputs to differentiate. A scalar has cotangent 1; other cotangents are fed as `d(name)`. */
   readonly of: readonly string[];
@@ -19,6 +20,7 @@ export interface GradOptions {
   readonly save?: SaveList;
 }
 
+/** The graphs that `grad` derives from one graph. */
 export interface GradGraphs {
   /** Computes the graph's outputs, and the saved values as `saved(n)`. */
   readonly forward: Graph;
@@ -48,6 +50,7 @@ export function grad(graph: Graph, { of, wrt, save = 'matmul' }: GradOptions): G
   return splitAtSavedValues(graph, { gradients, wrt, save });
 }
 
+/** Name of the graph value that carries the gradient of `name`. */
 export function gradientName(name: string): string {
   return `d(${name})`;
 }

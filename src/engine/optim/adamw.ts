@@ -9,6 +9,7 @@ export interface ParameterGroup {
   readonly weightDecay?: number;
 }
 
+/** Constants of AdamW that all parameter groups share. */
 export interface AdamWOptions {
   /** Decay rates of the first and second moment; (0.9, 0.999) by default. */
   readonly betas?: readonly [number, number];
@@ -16,6 +17,7 @@ export interface AdamWOptions {
   readonly eps?: number;
 }
 
+/** Learning rate of a single optimiser step. */
 export interface StepOptions {
   /** Overrides the learning rate of every group in this step. */
   readonly learningRate?: number;

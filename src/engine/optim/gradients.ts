@@ -62,6 +62,7 @@ export class GradientAccumulator {
     scaleArrays(this.gradients, factor);
   }
 
+  /** Sets every accumulated gradient to zero. */
   reset(): void {
     for (const sum of Object.values(this.gradients)) sum.fill(0);
   }

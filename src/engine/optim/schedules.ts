@@ -1,3 +1,4 @@
+/** Names of the learning-rate schedules that a config may choose. */
 export const scheduleNames = ['constant', 'linear', 'cosine'] as const;
 
 export type ScheduleName = (typeof scheduleNames)[number];

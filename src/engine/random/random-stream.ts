@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 /** A part of a stream's name: a purpose, a step, the index of a prompt, … */
 export type StreamKey = string | number;
 
+/** Position of a random stream, which a checkpoint can store. */
 export type RandomState = Sfc32State;
 
 /** A stream of random numbers that depends only on its seed and keys: the same on every machine, in

@@ -10,11 +10,13 @@ import { countFlops, isObserved, reportRun } from './observe-runs.ts';
 import { leaseSession, type SessionLease, type SessionOptions } from './session.ts';
 import { type HostDType, type Tensor, tensor } from './tensor.ts';
 
+/** How a graph is compiled and whether its values are checked. */
 export interface CompileOptions extends SessionOptions {
   /** For debugging: check every value of a run and name the first op that produced a NaN. */
   readonly checkNumerics?: boolean;
 }
 
+/** Output tensors of a run, by name. */
 export type Outputs = Record<string, Tensor>;
 
 export interface CompiledParts {
@@ -41,6 +43,7 @@ export class CompiledGraph {
     this.lease = lease;
   }
 
+  /** Computes the outputs for these feeds; throws if the graph was disposed. */
   async run(feeds: Feeds): Promise<Outputs> {
     if (this.disposed) throw new Error('Cannot run the graph: it was disposed');
     const bindings = bindFeeds(this, feeds);

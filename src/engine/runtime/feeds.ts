@@ -2,6 +2,7 @@ import { evaluateDim, formatShape, isSymbol, type Shape } from '../graph/dim.ts'
 import { formatType, type TensorType } from '../graph/value.ts';
 import type { Tensor } from './tensor.ts';
 
+/** Input tensors of a run, by name. */
 export type Feeds = Readonly<Record<string, Tensor>>;
 
 /** The types of a graph's inputs, by name. */

@@ -8,6 +8,7 @@ export interface HostArrays {
   readonly float16: Uint16Array;
 }
 
+/** Dtypes of tensors in host memory. */
 export type HostDType = keyof HostArrays;
 
 /** A tensor in host memory. */

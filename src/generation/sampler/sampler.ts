@@ -16,6 +16,7 @@ export interface SamplingOptions {
   readonly repetitionPenalty?: number;
 }
 
+/** What is needed to sample one token. */
 export interface SampleOptions {
   /** Selects the token: a number in [0, 1) from the sequence's random stream. */
   readonly uniform: number;
@@ -33,6 +34,7 @@ export interface LikelyTokens {
   readonly logprobs: Float32Array;
 }
 
+/** A sampled token and its log-probabilities. */
 export interface SampledToken {
   readonly token: number;
   /** PPO's logprob: log softmax(logits / temperature)[token], without penalty and filters. At
@@ -63,6 +65,7 @@ export class Sampler {
     this.options = resolveSamplingOptions(options);
   }
 
+  /** Samples the next token from the logits of one sequence. */
   sample(logits: Float32Array, options: SampleOptions): SampledToken {
     const sampled = this.sampleToken(logits, options);
     const { topLogprobs } = options;

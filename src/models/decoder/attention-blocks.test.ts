@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AttentionBlock, planBlocks } from './attention-blocks.ts';
-import { consecutiveRows } from './packing.ts';
-import { shareRows } from './share-rows.ts';
+import { consecutiveRows, shareRows } from './row-layout.ts';
 
 const WIDE = 2048;
 const NARROW = 64;

@@ -1,6 +1,6 @@
-import { countRows } from './share-rows.ts';
+import { countRows } from './row-layout.ts';
 
-/** Queries of a sequence at its places `start` to `end`, which look at keys 0 to `end`. */
+/** Queries of a sequence at positions `start` to `end`, which attend to keys 0 to `end`. */
 interface Span {
   readonly sequence: number;
   readonly start: number;
@@ -10,32 +10,32 @@ interface Span {
 /** Spans whose attention is computed together, padded to the longest. */
 export interface AttentionBlock {
   readonly spans: readonly Span[];
-  /** The most queries of a span. */
+  /** Maximum number of queries of a span. */
   readonly queries: number;
-  /** The most keys of a span. */
+  /** Maximum number of keys of a span. */
   readonly keys: number;
 }
 
 export interface BlockOptions {
-  /** Rows before this one are keys alone: what they ask is known; none by default. */
+  /** Number of leading rows that are only keys, because they have already run; 0 by default. */
   readonly known?: number;
-  /** Heads · head size: the wider the heads, the less a block more costs in comparison. */
+  /** Heads · head size: the wider the heads, the smaller the relative cost of another block. */
   readonly width: number;
 }
 
-/** A long span is cut into pieces of at least so many queries, so that few look at keys after them. */
-const LEAST_QUERIES = 64;
-const MOST_PIECES = 8;
-/** What a block costs besides its scores: as much as so many scores of width 1. */
+/** A long span is split into pieces of at least this many queries, so that few scores are masked. */
+const MIN_QUERIES = 64;
+const MAX_PIECES = 8;
+/** Fixed cost of a block, as a number of scores of width 1. */
 const BLOCK_COST = 3e6;
-/** Each number of blocks is a graph of its own, so there are few. */
+/** Each number of blocks needs its own graph, so few numbers are allowed. */
 const COUNTS = [1, 2, 4, 8];
 
 /**
- * Cuts causal attention into rectangles of queries and keys: each row asks once, sees the beginning of
- * its own sequence, and sequences of unlike lengths need not be padded to one another.
+ * Splits causal attention into rectangles of queries and keys: each row is a query once and attends to
+ * the prefix of its own sequence, and sequences of different lengths need little padding.
  * @example one sequence of 256 with narrow heads  →  one block of 256 queries and 256 keys; with wide
- * ones  →  four of 64 queries, which look at 64, 128, 192 and 256 keys
+ * ones  →  four of 64 queries, which attend to 64, 128, 192 and 256 keys
  */
 export function planBlocks(
   rows: readonly Int32Array[],
@@ -43,8 +43,8 @@ export function planBlocks(
 ): AttentionBlock[] {
   const extra = BLOCK_COST / width;
   const blocks: AttentionBlock[] = [];
-  const whole = askingSpans(rows, known);
-  const spans = whole.flatMap((span) => cutSpan(span, extra / whole.length));
+  const whole = querySpans(rows, known);
+  const spans = whole.flatMap((span) => splitSpan(span, extra / whole.length));
   for (const span of spans.sort((a, b) => areaOf(blockOf([b])) - areaOf(blockOf([a])))) {
     const single = blockOf([span]);
     const fits = blocks.map((block) => addedArea(block, single));
@@ -56,17 +56,17 @@ export function planBlocks(
   return blocks;
 }
 
-/** Where rows stand for the first time, cut where more or fewer sequences have them in common. */
-function askingSpans(rows: readonly Int32Array[], known: number): Span[] {
+/** Spans of rows at their first occurrence, split where the number of sequences that share them changes. */
+function querySpans(rows: readonly Int32Array[], known: number): Span[] {
   const count = countRows(rows);
   const uses = new Int32Array(count);
   for (const places of rows) for (const row of places) uses[row]!++;
-  const isAsked = new Uint8Array(count);
+  const isQuery = new Uint8Array(count);
   const spans: Span[] = [];
   for (const [sequence, places] of rows.entries()) {
-    let start = places.findIndex((row) => row >= known && !isAsked[row]);
+    let start = places.findIndex((row) => row >= known && !isQuery[row]);
     for (let t = start; start >= 0 && t < places.length; t++) {
-      isAsked[places[t]!] = 1;
+      isQuery[places[t]!] = 1;
       const isLast = t + 1 === places.length;
       if (!isLast && uses[places[t]!] === uses[places[t + 1]!]) continue;
       spans.push({ sequence, start, end: t + 1 });
@@ -76,9 +76,9 @@ function askingSpans(rows: readonly Int32Array[], known: number): Span[] {
   return spans;
 }
 
-/** Pieces of nearly equal length, as many as cost least where each costs `extra` besides its scores. */
-function cutSpan(span: Span, extra: number): Span[] {
-  const most = Math.min(MOST_PIECES, Math.floor((span.end - span.start) / LEAST_QUERIES));
+/** Pieces of nearly equal length with the lowest total cost, where each costs `extra` besides its scores. */
+function splitSpan(span: Span, extra: number): Span[] {
+  const most = Math.min(MAX_PIECES, Math.floor((span.end - span.start) / MIN_QUERIES));
   let best = [span];
   let least = Infinity;
   for (let count = 1; count <= most; count++) {
@@ -102,7 +102,7 @@ function blockOf(spans: readonly Span[]): AttentionBlock {
   };
 }
 
-/** Scores that a block computes, for each head. */
+/** Number of scores that a block computes per head. */
 function areaOf({ spans, queries, keys }: AttentionBlock): number {
   return spans.length * queries * keys;
 }
@@ -119,7 +119,7 @@ function addedArea(block: AttentionBlock, other: AttentionBlock): number {
   return areaOf(join(block, other)) - areaOf(block);
 }
 
-/** Makes one block of the two that lose least by it. */
+/** Joins the two blocks whose union adds the least padding. */
 function joinClosest(blocks: AttentionBlock[]): void {
   let [first, second, least] = [0, 1, Infinity];
   for (const [i, a] of blocks.entries()) {

@@ -15,10 +15,11 @@ import { layerParts } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
 import { runTokenHead, type TokenNumbers } from './token-head.ts';
 
+/** Weights of a model by their Hugging Face names. */
 export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
 
 /**
- * A frozen model: one copy of its weights, fed to every graph. Roles (policy, reference, value,
+ * A frozen model: one copy of its weights, shared by all graphs. Roles (policy, reference, value,
  * reward) are adapters and heads over it.
  */
 export class BaseModel {
@@ -73,13 +74,13 @@ export class BaseModel {
     return weight;
   }
 
-  /** The name of the output head's weight: the embedding's where they are tied. */
+  /** The name of the output head's weight: the embedding's if they are tied. */
   get headName(): string {
     const { family, config } = this.architecture;
     return config.tie_word_embeddings ? family.names.embedding : family.names.head;
   }
 
-  /** Embeddings of the tokens, with learned positions where the family has them: [M, hidden]. */
+  /** Embeddings of the tokens, with learned positions if the family has them: [M, hidden]. */
   embed({ tokens, positions }: Pick<PackedBatch, 'tokens' | 'positions'>): Tensor<'float32'> {
     const { family, config } = this.architecture;
     const width = config.hidden_size;
@@ -119,7 +120,7 @@ export class BaseModel {
     this.compiled.clear();
   }
 
-  /** What a head is fed besides weights of the model. */
+  /** Feeds of a head graph: `shared`, and weights of the model for all other inputs. */
   headFeeds({ inputs }: GraphInputs, shared: Feeds): Feeds {
     const feeds: Record<string, Tensor> = {};
     for (const name of Object.keys(inputs)) {

@@ -7,10 +7,10 @@ import { type Architecture, readArchitecture } from './families/index.ts';
 export type ConfigJson = Readonly<Record<string, unknown>>;
 
 export interface ConfigJsonOptions {
-  /** The folder whose config.json is taken over; without one it is made from the architecture. */
+  /** The folder whose config.json is copied; if missing, it is built from the architecture. */
   readonly source?: string | undefined;
   readonly dtype: FloatDtype;
-  /** Fields that go before those of the source. */
+  /** Fields that override those of the source. */
   readonly config: ConfigJson;
 }
 
@@ -20,23 +20,23 @@ const torchNames: Readonly<Record<FloatDtype, string>> = {
   F16: 'float16',
 };
 
-/** Without these transformers takes ids of its own: 50256 for GPT-2, 1 and 2 for Llama. */
+/** Without these transformers uses default ids: 50256 for GPT-2, 1 and 2 for Llama. */
 const noTokens = { bos_token_id: null, eos_token_id: null, pad_token_id: null };
 
 /** The config.json of a language model with these weights. */
-export async function makeConfigJson(
+export async function buildConfigJson(
   architecture: Architecture,
   { source, dtype, config }: ConfigJsonOptions,
 ): Promise<ConfigJson> {
   const own = architecture.family.describe(architecture.config);
   const file = source === undefined ? 'config.json' : join(source, 'config.json');
-  const given: ConfigJson =
+  const original: ConfigJson =
     source === undefined ? { ...noTokens, ...own } : JSON.parse(await readFile(file, 'utf8'));
   // Old versions of transformers know only torch_dtype, and new ones read it too.
-  const keys = 'dtype' in given ? ['dtype'] : ['torch_dtype'];
-  if ('torch_dtype' in given) keys.push('torch_dtype');
+  const keys = 'dtype' in original ? ['dtype'] : ['torch_dtype'];
+  if ('torch_dtype' in original) keys.push('torch_dtype');
   const dtypes = Object.fromEntries(keys.map((key) => [key, torchNames[dtype]]));
-  const json = { ...given, ...config, architectures: own.architectures, ...dtypes };
+  const json = { ...original, ...config, architectures: own.architectures, ...dtypes };
   const read = readArchitecture(json, file);
   expectSameModel(read.family.describe(read.config), { own, file });
   return json;
@@ -51,8 +51,8 @@ function expectSameModel(read: ConfigJson, { own, file }: { own: ConfigJson; fil
   }
 }
 
-/** The generation_config.json that transformers makes of a config.json. */
-export function makeGenerationJson(config: ConfigJson): ConfigJson {
+/** The generation_config.json that transformers derives from a config.json. */
+export function buildGenerationJson(config: ConfigJson): ConfigJson {
   const ids = Object.keys(noTokens).filter(
     (key) => config[key] !== undefined && config[key] !== null,
   );

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { forward } from '../../../test/helpers/model-runs.ts';
-import { createModel } from './create-model.ts';
+import { resolveModelConfig } from '../../config/model-config.ts';
+import { createModel, dropoutFields, freshArchitecture } from './create-model.ts';
 import { readArchitecture } from './families/index.ts';
 import { weightShapes } from './weight-shapes.ts';
 
@@ -32,7 +33,7 @@ describe.each([
     expect(shapes).toEqual([...weightShapes(architecture)]);
   });
 
-  test('draws matrices from N(0, 0.02²), each its own', () => {
+  test('samples each matrix separately from N(0, 0.02²)', () => {
     const matrices = [...base.weights].filter(([, { shape }]) => shape.length === 2);
     for (const [name, { data }] of matrices) {
       const mean = data.reduce((sum, x) => sum + x, 0) / data.length;
@@ -53,13 +54,13 @@ describe.each([
     }
   });
 
-  test('is the same from the same seed alone', () => {
+  test('depends only on the seed', () => {
     const values = (model: typeof base) => [...model.weights.values()].map(({ data }) => data);
     expect(values(createModel(architecture, 7))).toEqual(values(base));
     expect(values(createModel(architecture, 8))).not.toEqual(values(base));
   });
 
-  test('knows nothing yet: every token is about as likely as any other', async () => {
+  test('predicts all tokens with about equal probability', async () => {
     const [logits = []] = await forward(base, [[1, 2, 3, 4]]);
     await base.dispose();
     for (const row of logits) {
@@ -67,4 +68,40 @@ describe.each([
       expect(new Set(row).size).toBeGreaterThan(190);
     }
   });
+});
+
+const shape = { vocabSize: 100, hiddenSize: 48, numLayers: 2, numAttentionHeads: 4 };
+
+test.each(['qwen3', 'qwen2', 'llama', 'gpt2'] as const)(
+  'a fresh model of %s has the requested shape',
+  (modelType) => {
+    const config = resolveModelConfig({ ...shape, modelType, tieWordEmbeddings: false });
+    const fresh = freshArchitecture(config).config;
+    expect(fresh).toMatchObject({
+      model_type: modelType,
+      vocab_size: 100,
+      hidden_size: 48,
+      intermediate_size: modelType === 'gpt2' ? 192 : 128,
+      num_hidden_layers: 2,
+      num_attention_heads: 4,
+      num_key_value_heads: 4,
+      head_dim: 12,
+      norm_eps: 1e-5,
+      max_position_embeddings: 2048,
+      tie_word_embeddings: false,
+    });
+    expect(fresh.rope?.rope_theta).toBe(config.ropeTheta);
+  },
+);
+
+test('respects fewer key heads and a custom head width', () => {
+  const config = resolveModelConfig({ ...shape, numKeyValueHeads: 2, headDim: 16 });
+  expect(freshArchitecture(config).config).toMatchObject({ num_key_value_heads: 2, head_dim: 16 });
+});
+
+test('dropout is written under each family’s names', () => {
+  const fields = (modelType: 'qwen3' | 'gpt2') =>
+    dropoutFields(resolveModelConfig({ modelType, dropout: 0.2 }));
+  expect(fields('qwen3')).toEqual({ attention_dropout: 0.2 });
+  expect(fields('gpt2')).toEqual({ embd_pdrop: 0.2, attn_pdrop: 0.2, resid_pdrop: 0.2 });
 });

@@ -22,30 +22,30 @@ import {
 } from '../../engine/graph/index.ts';
 import type { Architecture } from './families/index.ts';
 import type { HeadValues } from './layer-context.ts';
-import { ModuleContext } from './module-context.ts';
 import {
+  ModuleContext,
   type ProductOptions,
   remember,
   type WeightGetter,
   type WeightSource,
-} from './weight-source.ts';
+} from './module-context.ts';
 
 export interface DecodeGraphOptions {
   readonly source: WeightSource;
   readonly lora?: LoraConfig | undefined;
-  /** Whether sums of e^((logit − max)/T) are made too, T being fed as `temperature`. */
+  /** Whether sums of e^((logit − max)/T) are computed too; T is the input `temperature`. */
   readonly sums?: boolean;
 }
 
-/** Logits whose weights are summed up together: most large vocabularies are a multiple of it. */
+/** Number of logits per partial sum: most large vocabularies are a multiple of it. */
 export const SUM_BLOCK = 128;
 
 /**
  * The whole model for one new token of each of M sequences.
  *
  * Inputs: x [M, hidden], the tokens' embeddings; caches `k.<layer>` and `v.<layer>` [M, kvHeads, C, D];
- * `bias` [M, 1, 1, C], 0 where the cache holds a token. Outputs: logits [M, V], their sums if asked
- * for, and the new rows `k` and `v`, [layers, M, kvHeads, D]: the cache itself is never copied.
+ * `bias` [M, 1, 1, C], 0 where the cache has a token. Outputs: logits [M, V], their sums if
+ * requested, and the new rows `k` and `v`, [layers, M, kvHeads, D]: the cache itself is never copied.
  */
 export function decodeGraph(architecture: Architecture, options: DecodeGraphOptions): Graph {
   const { family, config } = architecture;
@@ -121,7 +121,7 @@ class DecodeContext extends ModuleContext {
     );
   }
 
-  /** Attention over the cached keys and the token's own, whose scores stand last. */
+  /** Attention over the cached keys and the token's own key, whose score is last. */
   attend({ q, k, v }: HeadValues): Value {
     this.rows = { q, k, v };
     const [, heads, size] = q.shape as [string, number, number];

@@ -8,7 +8,7 @@ export interface RopeConfig {
   readonly original_max_position_embeddings: number;
 }
 
-/** What every family's config.json comes down to, by Hugging Face's names. */
+/** The configuration that all families share, by Hugging Face's names. */
 export interface DecoderConfig {
   readonly model_type: string;
   readonly vocab_size: number;
@@ -23,11 +23,11 @@ export interface DecoderConfig {
   readonly tie_word_embeddings: boolean;
   readonly attention_bias: boolean;
   readonly mlp_bias: boolean;
-  /** Absent where positions are learned embeddings. */
+  /** Missing if positions are learned embeddings. */
   readonly rope: RopeConfig | undefined;
 }
 
-/** The fields of a config.json, read with a clear error for each that is missing or of another kind. */
+/** The fields of a config.json, read with a clear error for each that is missing or has the wrong type. */
 export class ConfigReader {
   private readonly json: Readonly<Record<string, unknown>>;
   private readonly source: string;
@@ -49,7 +49,7 @@ export class ConfigReader {
     return value;
   }
 
-  /** Refuses what would change the computation: the field must be absent or the value we compute with. */
+  /** Throws if a field would change the computation: it must be missing or have this value. */
   expect(key: string, value: boolean | string): void {
     if ((this.json[key] ?? value) !== value) throw this.wrong(key, JSON.stringify(value));
   }
@@ -62,7 +62,7 @@ export class ConfigReader {
     return this.read(key, 'string', fallback);
   }
 
-  /** A nested object, or undefined where it is absent or null. */
+  /** A nested object, or undefined if it is missing or null. */
   object(key: string): ConfigReader | undefined {
     const value = this.json[key];
     if (value === undefined || value === null) return undefined;

@@ -24,9 +24,10 @@ export interface LayerRole {
   readonly adapter?: LoraAdapter | undefined;
 }
 
+/** What a forward pass saves, reuses and reports. */
 export interface ForwardOptions {
-  /** What is saved for `backward` instead of recomputed there; without it there is no tape. The
-   *  adapter is what is trained or, without one, the base. */
+  /** Values to save for `backward` instead of recomputing them; without it there is no tape. Trains the
+   *  adapter or, without one, the base. */
   readonly save?: SaveList | undefined;
   /** Passes over the first rows of the batch, in order: only the other rows are run. */
   readonly past?: readonly RowPass[];
@@ -109,7 +110,7 @@ export async function forward(
 }
 
 /**
- * Goes back through all layers from ∂L/∂hidden. Passes each session's gradients to `accumulate` and
+ * Runs the backward pass through all layers from ∂L/∂hidden. Passes each session's gradients to `accumulate` and
  * returns ∂L/∂embeddings. The tape is consumed: its memory is released layer by layer.
  */
 export async function backward(
@@ -205,18 +206,18 @@ function compileLayers(
   });
 }
 
-/** The feeds of one session: tables of the batch, weights of its layers, the adapter. */
+/** The feeds of one session: tables of the batch, weights of its layers and the adapter. */
 function layerFeeds(
   { base, adapter }: LayerRole,
   { inputs }: GraphInputs,
-  { feeds: given, first, count }: LayerSpan & { readonly feeds: Feeds },
+  { feeds: batchFeeds, first, count }: LayerSpan & { readonly feeds: Feeds },
 ): Feeds {
   const { names } = base.architecture.family;
   const feeds: Record<string, Tensor> = {};
   for (let i = 0; i < count; i++) {
     const prefix = layerPrefix(i, count);
     for (const name of Object.keys(inputs)) {
-      if (given[name] !== undefined) feeds[name] = given[name];
+      if (batchFeeds[name] !== undefined) feeds[name] = batchFeeds[name];
       else if (name.startsWith(prefix)) {
         const fullName = `${names.layer(first + i)}${name.slice(prefix.length)}`;
         feeds[name] = adapter?.weights.get(fullName) ?? base.weight(fullName);
@@ -226,7 +227,7 @@ function layerFeeds(
   return feeds;
 }
 
-/** The names of what is trained in the layers of a session. */
+/** Names of the trained weights in the layers of a session. */
 function trainedNames({ base, adapter }: LayerRole, count: number): string[] {
   const prefix = base.architecture.family.names.layer(0);
   const inLayer =
@@ -240,7 +241,7 @@ function trainedNames({ base, adapter }: LayerRole, count: number): string[] {
   ).flat();
 }
 
-/** The gradients of a session's layers under the full names of what is trained. */
+/** The gradients of a session's layers under the full names of the trained weights. */
 function gradientsOf(role: LayerRole, outputs: Outputs, { first, count }: LayerSpan): NamedArrays {
   const { names } = role.base.architecture.family;
   const gradients: Record<string, Float32Array> = {};
@@ -294,7 +295,7 @@ function dropoutMasks(
 class PartJoiner {
   private readonly memory = new Map<string, Float32Array>();
 
-  /** The values that a graph takes; valid until the next call. */
+  /** The values that a graph reads; valid until the next call. */
   join(parts: readonly Feeds[], { inputs }: GraphInputs): Feeds {
     if (parts.length === 1) return parts[0]!;
     const names = Object.keys(parts[0]!).filter((name) => inputs[name] !== undefined);

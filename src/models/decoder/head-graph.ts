@@ -22,13 +22,13 @@ export function logprobsGraph(architecture: Architecture): Graph {
   return makeGraph({ ...tokenLogprobs(logits, input('tokens', ['M'], 'int32')) });
 }
 
-/** Hidden states x after the final norm, divided by `temperature`: as logits would be, but they are
- *  far wider. */
+/** Hidden states x after the final norm, divided by `temperature`: cheaper than dividing the far
+ *  wider logits. */
 export function scaledHidden(architecture: Architecture): Value {
   return div(normed(architecture, hiddenRows(architecture)), input('temperature', []));
 }
 
-/** Final norm and a scalar head, as value and reward models have it: [M]. */
+/** Final norm and a scalar head, for value and reward models: [M]. */
 export function scalarGraph(architecture: Architecture): Graph {
   const { hidden_size } = architecture.config;
   const x = normed(architecture, hiddenRows(architecture));

@@ -4,7 +4,7 @@ import type { DecoderConfig } from './decoder-config.ts';
 export interface LinearOptions {
   readonly out: number;
   readonly bias?: boolean;
-  /** GPT-2 keeps its weights as [in, out]. */
+  /** GPT-2 stores its weights as [in, out]. */
   readonly transposed?: boolean;
 }
 
@@ -22,8 +22,9 @@ export interface WeightContext {
 }
 
 /**
- * What a family builds a layer with. Training, prefill and decoding give it different meanings:
- * weights may be fed, constant or quantised, attention may be over a padded batch or a cache.
+ * Operations that a family builds a layer from. Training, prefill and decoding implement them differently:
+ * weights may be inputs, constants or quantized
+ * The base of a model's folder. Weights are read one by one into float32 arrays of their own:, attention may be over a padded batch or a cache.
  */
 export interface LayerContext extends WeightContext {
   /** y = x·Wᵀ + b of a module, with its adapter if it has one. */

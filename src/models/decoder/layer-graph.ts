@@ -24,7 +24,7 @@ import { type ContextOptions, ModuleContext } from './module-context.ts';
 
 export interface LayerGraphOptions extends Partial<BatchForm> {
   readonly lora?: LoraConfig | undefined;
-  /** Adapters see their input through masks that are fed as `<module>.dropout`, [M, in]. */
+  /** Multiplies the inputs of adapters by masks that are fed as `<module>.dropout`, [M, in]. */
   readonly dropout?: boolean;
   /** Also returns the keys and values of the tokens, [M, kvHeads, D]. */
   readonly cache?: boolean;
@@ -54,12 +54,12 @@ export function layerGraph(
   return makeGraph({ y, ...outputs });
 }
 
-/** What the names of a layer's inputs start with in a graph of some layers: nothing if it is alone. */
+/** Prefix of the names of a layer's inputs in a graph of several layers; empty for a single layer. */
 export function layerPrefix(index: number, layers: number): string {
   return layers === 1 ? '' : `${index}.`;
 }
 
-/** What one layer is made of: [out, in] of its linear modules and the shapes of its weights. */
+/** The parts of one layer: [out, in] of its linear modules and the shapes of its weights. */
 export function layerParts({
   family,
   config,
@@ -89,15 +89,15 @@ class PackedContext extends ModuleContext {
     const pack = this.input('pack.q', ['M', heads], 'int32');
     const unpack = this.input('unpack.q', [this.placesOf('T', heads)], 'int32');
     const rows = reshape(q, [sizeOf(['M', heads]), size]);
-    const asked = permuteRows(rows, unpack, reshape(pack, rows.shape.slice(0, 1)));
-    const queries = this.cut(asked, { lengths: 'T', heads });
+    const unpacked = permuteRows(rows, unpack, reshape(pack, rows.shape.slice(0, 1)));
+    const queries = this.splitBlocks(unpacked, { lengths: 'T', heads });
     const [keys, values] = [this.seen(k, 'k'), this.seen(v, 'v')];
     const mixed = this.blocks.map((i) => {
       const bias = this.input(`bias.${i}`, [`B${i}`, 1, `T${i}`, `S${i}`]);
-      const found = attention({ q: queries[i]!, k: keys[i]!, v: values[i]!, bias });
-      // Padded queries look at real tokens, so no gradient may reach them.
-      const real = mul(found, this.input(`real.${i}`, [`B${i}`, 1, `T${i}`, 1]));
-      return reshape(real, [sizeOf(found.shape.slice(0, 3)), size]);
+      const attended = attention({ q: queries[i]!, k: keys[i]!, v: values[i]!, bias });
+      // Padded queries attend to real tokens, so their gradient must be 0.
+      const real = mul(attended, this.input(`real.${i}`, [`B${i}`, 1, `T${i}`, 1]));
+      return reshape(real, [sizeOf(attended.shape.slice(0, 3)), size]);
     });
     const packed = permuteRows(join(mixed), pack, unpack);
     return keep(reshape(packed, ['M', heads * size]));
@@ -110,16 +110,19 @@ class PackedContext extends ModuleContext {
     const rows = (values: Value) => reshape(values, [sizeOf(values.shape.slice(0, 2)), size]);
     if (this.past) {
       const past = this.input(`${this.prefix}past.${name}`, ['P', heads, size]);
-      return this.cut(gatherRows(rows(concat([past, own], 0)), unpack), { lengths: 'S', heads });
+      return this.splitBlocks(gatherRows(rows(concat([past, own], 0)), unpack), {
+        lengths: 'S',
+        heads,
+      });
     }
     const places = this.input('places.kv', [this.shared ? 'K' : 1, 'M', heads], 'int32');
     const all = sizeOf(['M', heads]);
     const inverse = reshape(places, this.shared ? ['K', all] : [all]);
-    return this.cut(permuteRows(rows(own), unpack, inverse), { lengths: 'S', heads });
+    return this.splitBlocks(permuteRows(rows(own), unpack, inverse), { lengths: 'S', heads });
   }
 
-  /** Rows [Σ B·heads·L, D] as the blocks that they are, each [B, heads, L, D]. */
-  private cut(
+  /** Rows [Σ B·heads·L, D] as blocks, each [B, heads, L, D]. */
+  private splitBlocks(
     rows: Value,
     { lengths, heads }: { readonly lengths: 'T' | 'S'; readonly heads: number },
   ): Value[] {

@@ -5,7 +5,7 @@ import { LoraAdapter } from '../../base-setup/lora/lora-adapter.ts';
 import { tensor } from '../../engine/runtime/index.ts';
 import { ValueModel } from '../value-model.ts';
 import { mergeAdapter } from './merge-adapter.ts';
-import { transposedModules } from './transposed-modules.ts';
+import { transposedModules } from './weight-shapes.ts';
 
 describe.each(peftFamilies)('%s with an adapter of PEFT', (family) => {
   it('has the logits of transformers without it', async () => {

@@ -3,11 +3,11 @@ import { loraScaling } from '../../base-setup/lora/lora-config.ts';
 import { add, type Graph, input, makeGraph, matmul } from '../../engine/graph/index.ts';
 import type { Tensor } from '../../engine/runtime/index.ts';
 import { BaseModel } from './base-model.ts';
-import { transposedModules } from './transposed-modules.ts';
+import { transposedModules } from './weight-shapes.ts';
 
 /**
- * A model with an adapter's change in its weights: W + scaling·B·A. The given one stays as it is, and
- * both share the weights that the adapter leaves alone.
+ * A model with an adapter merged into its weights: W + scaling·B·A. The original is unchanged, and
+ * both share the weights without an adapter.
  */
 export async function mergeAdapter(base: BaseModel, adapter: LoraAdapter): Promise<BaseModel> {
   const weights = new Map(base.weights);
@@ -15,7 +15,7 @@ export async function mergeAdapter(base: BaseModel, adapter: LoraAdapter): Promi
   return new BaseModel(base.architecture, weights);
 }
 
-/** Every weight of a model with an adapter merged, one by one: only one changed weight is made at a time. */
+/** Every weight of a model with an adapter merged, one by one, so that only one merged weight exists at a time. */
 export async function* mergedWeights(
   base: BaseModel,
   adapter: LoraAdapter | undefined,

@@ -3,18 +3,19 @@ import {
   add,
   dropout,
   input,
+  linear,
   loraDelta,
+  matmul,
   rope,
   type Shape,
   type Value,
 } from '../../engine/graph/index.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import type { HeadValues, LayerContext, LinearOptions } from './layer-context.ts';
-import { type ProductOptions, productWith, type WeightGetter } from './weight-source.ts';
 
 export interface ContextOptions {
   readonly lora?: LoraConfig | undefined;
-  /** Adapters see their input through masks that are fed as `<module>.dropout`, [M, in]. */
+  /** Multiplies the inputs of adapters by masks that are fed as `<module>.dropout`, [M, in]. */
   readonly dropout?: boolean;
   /** Prefix of the names of weights, modules and adapters. */
   readonly prefix?: string;
@@ -27,7 +28,7 @@ export function dropoutName(module: string): string {
   return `${module}.dropout`;
 }
 
-/** Weights and modules as graph inputs; what attention means is left to subclasses. */
+/** Weights and modules as graph inputs; subclasses implement attention. */
 export abstract class ModuleContext implements LayerContext {
   readonly config: DecoderConfig;
   /** [out, in] of every linear module that was built. */
@@ -94,4 +95,45 @@ export abstract class ModuleContext implements LayerContext {
     this.inputs.set(name, value);
     return value;
   }
+}
+
+/** Returns a frozen weight by its Hugging Face name. */
+export type WeightGetter = (name: string, shape: Shape) => Value;
+
+export interface ProductOptions {
+  readonly out: number;
+  readonly transposed?: boolean;
+}
+
+/** Source of frozen weights for the decode graph: inputs at run time, or constants of the graph. */
+export interface WeightSource {
+  readonly weight: WeightGetter;
+  /** x·Wᵀ for a weight [out, in], or x·W for one [in, out]; a quantized source computes it differently. */
+  product(x: Value, name: string, options: ProductOptions): Value;
+}
+
+/** Weights as graph inputs under their Hugging Face names. */
+export function fedWeights(): WeightSource {
+  const weight = remember((name, shape) => input(name, shape));
+  return { weight, product: productWith(weight) };
+}
+
+/** Products with full-precision weights from any source. */
+export function productWith(weight: WeightGetter): WeightSource['product'] {
+  return (x, name, { out, transposed = false }) => {
+    const inner = x.shape.at(-1) as number;
+    return transposed
+      ? matmul(x, weight(name, [inner, out]))
+      : linear(x, weight(name, [out, inner]));
+  };
+}
+
+/** Creates each value once: a graph may contain an input or a large constant only once. */
+export function remember(create: WeightGetter): WeightGetter {
+  const values = new Map<string, Value>();
+  return (name, shape) => {
+    const value = values.get(name) ?? create(name, shape);
+    values.set(name, value);
+    return value;
+  };
 }

@@ -1,23 +1,22 @@
 import { planBlocks } from './attention-blocks.ts';
 import { type BatchPlan, planBatch } from './batch-plan.ts';
 import type { DecoderConfig } from './decoder-config.ts';
-import { consecutiveRows } from './packing.ts';
-import { type RowLayout, shareRows } from './share-rows.ts';
+import { consecutiveRows, type RowLayout, shareRows } from './row-layout.ts';
 
 export interface PackedBatchOptions {
-  /** Tokens at the beginning that several sequences have in common stand once; false by default. */
+  /** Stores a prefix that several sequences share only once; false by default. */
   readonly share?: boolean;
-  /** The row of each token, where neither of the usual orders is wanted. */
+  /** The row of each token, for a custom order. */
   readonly layout?: RowLayout;
 }
 
-/** Sequences without padding: M tokens, as a rule end to end. */
+/** Sequences without padding: M tokens, end to end by default. */
 export class PackedBatch {
   /** [M] */
   readonly tokens: Int32Array;
-  /** [M], each token's place in its own sequence. */
+  /** [M], each token's position in its own sequence. */
   readonly positions: Int32Array;
-  /** The row of each place of each sequence. */
+  /** The row of each position of each sequence. */
   readonly rows: readonly Int32Array[];
 
   constructor(
@@ -45,8 +44,9 @@ export class PackedBatch {
     return Int32Array.from(this.rows, (places) => places.at(-1)!);
   }
 
-  /** @param known rows before this one have been run: they are fed as `past.k` and `past.v`, and x
-   *  holds the others */
+  /** Plans attention over the batch: the form of its graph and the tables to feed.
+   *  @param known number of leading rows that have already run: their keys and values are fed as
+   *  `past.k` and `past.v`, and x contains the other rows */
   plan(config: DecoderConfig, known = 0): BatchPlan {
     const { rows, positions } = this;
     const width = config.num_attention_heads * config.head_dim;

@@ -6,9 +6,9 @@ import { weightShapes } from './weight-shapes.ts';
 /** Parameters of a model and of the adapters that are usually trained over it. */
 export interface ParameterCounts {
   readonly total: number;
-  /** Of tokens, and of positions where they are learned. */
+  /** Of tokens, and of learned positions if there are any. */
   readonly embedding: number;
-  /** The output head's own; 0 where it is the embedding. */
+  /** Of the output head; 0 if it is tied to the embedding. */
   readonly head: number;
   readonly perLayer: number;
   readonly lora: Readonly<Record<LoraTargets, number>>;
@@ -16,7 +16,7 @@ export interface ParameterCounts {
 
 export type LoraTargets = 'attention' | 'allLinear';
 
-/** The documents' adapter, and the same on every linear module. */
+/** The default adapter, and the same on every linear module. */
 export const loraConfigs: Readonly<Record<LoraTargets, LoraConfig>> = {
   attention: defaultLoraConfig,
   allLinear: { ...defaultLoraConfig, target_modules: 'all-linear' },

@@ -5,15 +5,15 @@ type Matrix = Tensor<'float32'>;
 /** Copies some rows of a matrix. */
 export function takeRows(x: Matrix, rows: ArrayLike<number>): Matrix {
   const width = x.shape[1]!;
-  const taken = new Float32Array(rows.length * width);
+  const selected = new Float32Array(rows.length * width);
   for (let i = 0; i < rows.length; i++) {
-    taken.set(x.data.subarray(rows[i]! * width, (rows[i]! + 1) * width), i * width);
+    selected.set(x.data.subarray(rows[i]! * width, (rows[i]! + 1) * width), i * width);
   }
-  return tensor(taken, [rows.length, width]);
+  return tensor(selected, [rows.length, width]);
 }
 
-/** The gradient of `takeRows`: a matrix of `count` rows, zero except for the given ones. Rows that
- *  were taken several times are added up. */
+/** The gradient of `takeRows`: a matrix of `count` rows, zero except for `rows`. Rows that occur
+ *  several times are added up. */
 export function scatterRows(part: Matrix, rows: ArrayLike<number>, count: number): Matrix {
   const width = part.shape[1]!;
   const whole = new Float32Array(count * width);

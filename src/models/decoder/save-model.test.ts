@@ -131,7 +131,7 @@ describe('saveModel()', () => {
     const before = readdirSync(folder);
     await expect(saveModel(`${folder}/.`, base, { source: folder })).rejects.toThrow(
       new Error(
-        `Cannot save the model to ${folder}/.: it must be another folder than the one it was loaded from, got the same`,
+        `Cannot save the model to ${folder}/.: it must differ from the folder it was loaded from`,
       ),
     );
     expect(readdirSync(folder)).toEqual(before);

@@ -8,19 +8,20 @@ import {
 } from '../../base-setup/safetensors/index.ts';
 import { statIfExists, writeAtomically } from '../../fs/index.ts';
 import type { BaseModel } from './base-model.ts';
-import { type ConfigJson, makeConfigJson, makeGenerationJson } from './config-json.ts';
+import { buildConfigJson, buildGenerationJson, type ConfigJson } from './config-json.ts';
 import { mergedWeights } from './merge-adapter.ts';
 
+/** What is written with a model besides its own weights. */
 export interface SaveModelOptions {
   /** Merged into the weights as they are written; the model itself stays as it is. */
   readonly adapter?: LoraAdapter | undefined;
-  /** The folder that the model was loaded from, whose config and tokenizer are taken over. */
+  /** The folder that the model was loaded from, whose config and tokenizer are copied. */
   readonly source?: string | undefined;
-  /** Fields of config.json that go before those of the source, such as `eos_token_id`. */
+  /** Fields of config.json that override those of the source, such as `eos_token_id`. */
   readonly config?: ConfigJson;
   /** F32 by default. */
   readonly dtype?: FloatDtype;
-  /** Bytes of weights in a file, 5 GB by default. */
+  /** Maximum bytes of weights per file; 5 GB by default. */
   readonly maxShardBytes?: number;
 }
 
@@ -36,7 +37,7 @@ const tokenizerFiles = [
   'tokenizer.model',
 ] as const;
 
-/** Writes a model as a Hugging Face folder. The weights are put in place last.
+/** Writes a model as a Hugging Face folder. The weights are written last.
  *  @example
  *  const { base, folder: source } = await loadModel('Qwen/Qwen3-0.6B');
  *  await saveModel('my-model', base, { adapter, source, dtype: 'BF16' }); */
@@ -48,11 +49,11 @@ export async function saveModel(
   const { source, dtype = 'F32', config = {} } = options;
   await mkdir(folder, { recursive: true });
   if (source !== undefined) await expectOtherFolder(folder, source);
-  const json = await makeConfigJson(base.architecture, { source, dtype, config });
+  const json = await buildConfigJson(base.architecture, { source, dtype, config });
   await writeJson(join(folder, 'config.json'), json);
   const copied = source === undefined ? [] : await copyFiles(source, folder);
   if (!copied.includes('generation_config.json')) {
-    await writeJson(join(folder, 'generation_config.json'), makeGenerationJson(json));
+    await writeJson(join(folder, 'generation_config.json'), buildGenerationJson(json));
   }
   await writeShardedSafetensors(folder, {
     dtype,
@@ -71,15 +72,15 @@ async function* streamWeights(
   }
 }
 
-/** A model's own folder is not written to: were it interrupted, nothing whole would be left. */
+/** Never overwrites the model's own folder: an interruption would leave nothing complete. */
 async function expectOtherFolder(folder: string, source: string): Promise<void> {
   if ((await realpath(folder)) !== (await realpath(source))) return;
   throw new Error(
-    `Cannot save the model to ${folder}: it must be another folder than the one it was loaded from, got the same`,
+    `Cannot save the model to ${folder}: it must differ from the folder it was loaded from`,
   );
 }
 
-/** Copies what the source has besides its weights and config; gives the files' names. */
+/** Copies the source's files other than weights and config, and returns their names. */
 async function copyFiles(source: string, folder: string): Promise<readonly string[]> {
   const copied: string[] = [];
   for (const name of ['generation_config.json', ...tokenizerFiles]) {

@@ -24,11 +24,12 @@ import {
 import type { Architecture } from './families/index.ts';
 import { scaledHidden } from './head-graph.ts';
 
-/** Which numbers' gradients by their own hidden states are made. */
+/** Which gradients with respect to the hidden states are computed. */
 export type TokenGradients = 'none' | 'logprob' | 'logprob and entropy';
 
 /**
- * Sums over the tokens j of the vocabulary that were seen so far, with logits l_j and weights W_j:
+ * Sums over the tokens j of the vocabulary so far
+ * Takes a part of the vocabulary into the sums: its weights [V, hidden] are fed as `part`. Where the, with logits l_j and weights W_j:
  * m = max l_j;  s = Σ e^(l_j − m);  v = Σ e^(l_j − m)·(l_j − m);  P = Σ e^(l_j − m)·W_j;
  * Q = Σ e^(l_j − m)·(l_j − m)·W_j
  */
@@ -48,8 +49,8 @@ export function sumWidths(
 }
 
 /**
- * Takes a part of the vocabulary into the sums: its weights [V, hidden] are fed as `part`. Where the
- * maximum grows from m to m′ by −δ, what was summed is brought to the new one:
+ * Adds a part of the vocabulary to the sums: its weights [V, hidden] are fed as `part`. If the
+ * maximum grows from m to m′ by −δ, the earlier sums are rescaled to the new maximum:
  * s′ = e^δ·s + …;  v′ = e^δ·(v + δ·s) + …, and P and Q in the same way.
  */
 export function vocabularyPartGraph(
@@ -89,7 +90,7 @@ export function vocabularyEndGraph(
   const tokens = input('tokens', ['M'], 'int32');
   const W = gatherRows(input('head.weight', [vocab_size, hidden_size]), tokens);
   const { m, s, v, P, Q } = inputSums(architecture, gradients);
-  // Another order of summation than in m may round to a little more.
+  // A different order of summation than in m may round to slightly more.
   const d = min(sub(sum(mul(n, W), [-1]), m), 0);
   const logS = log(s);
   const H = sub(logS, div(v, s));
@@ -101,7 +102,7 @@ export function vocabularyEndGraph(
   });
 }
 
-/** ∂/∂x of what has the gradient d by n. */
+/** Turns a gradient d with respect to n into one with respect to x. */
 function throughNorm(n: Value, d: Value): Value {
   const graph = makeGraph({ y: sum(mul(n, detach(d)), [0, 1]) });
   return grad(graph, { of: ['y'], wrt: ['x'] }).joint.outputs[gradientName('x')]!;

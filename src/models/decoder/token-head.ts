@@ -20,10 +20,10 @@ export const LOGITS_AT_ONCE = 2 ** 20;
 const ROWS_AT_ONCE = 1024;
 /** Longer sums of float32 numbers would lose digits. */
 const COLUMNS_AT_ONCE = 2 ** 15;
-/** Below every logit, and finite: 0·(m − m′) must be 0. */
+/** Below every logit but finite: 0·(m − m′) must be 0. */
 const LOWEST = -1e30;
 
-/** What a model has for its output head. */
+/** The parts of a model that its output head needs. */
 export interface HeadOwner {
   readonly architecture: Architecture;
   /** The name of the head's weight. */
@@ -38,7 +38,7 @@ export interface TokenHeadOptions {
   readonly gradients: TokenGradients;
 }
 
-/** Numbers of some tokens; gradients are [M, hidden], empty where they were not asked for. */
+/** Log-probabilities and entropies of tokens; gradients are [M, hidden], empty if not requested. */
 export interface TokenNumbers {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
@@ -47,9 +47,9 @@ export interface TokenNumbers {
 }
 
 /**
- * log π of a token after each hidden state and the entropy there, with the gradient of either by the
- * hidden state. The vocabulary is walked through part by part (online softmax, arXiv:1805.02867), so
- * that logits of all tokens never stand side by side, and each part of the weight is read once.
+ * log π of a token after each hidden state and the entropy there, with their gradients with respect to
+ * the hidden state. The vocabulary is processed part by part (online softmax, arXiv:1805.02867), so
+ * the full logits never exist at once, and each part of the weight is read once.
  */
 export async function runTokenHead(
   base: HeadOwner,
@@ -59,7 +59,7 @@ export async function runTokenHead(
   const { hidden_size } = base.architecture.config;
   const { gradients } = options;
   const count = tokens.length;
-  const found = {
+  const numbers = {
     logprobs: new Float32Array(count),
     entropies: new Float32Array(count),
     byLogprob: new Float32Array(gradients === 'none' ? 0 : count * hidden_size),
@@ -69,12 +69,12 @@ export async function runTokenHead(
     const x = hidden.data.subarray(start * hidden_size, end * hidden_size);
     const rows = { x: tensor(x, [end - start, hidden_size]), tokens: tokens.subarray(start, end) };
     const { logprob, entropy, byLogprob, byEntropy } = await runRows(base, rows, options);
-    found.logprobs.set(logprob!.data as Float32Array, start);
-    found.entropies.set(entropy!.data as Float32Array, start);
-    if (byLogprob) found.byLogprob.set(byLogprob.data as Float32Array, start * hidden_size);
-    if (byEntropy) found.byEntropy.set(byEntropy.data as Float32Array, start * hidden_size);
+    numbers.logprobs.set(logprob!.data as Float32Array, start);
+    numbers.entropies.set(entropy!.data as Float32Array, start);
+    if (byLogprob) numbers.byLogprob.set(byLogprob.data as Float32Array, start * hidden_size);
+    if (byEntropy) numbers.byEntropy.set(byEntropy.data as Float32Array, start * hidden_size);
   }
-  return found;
+  return numbers;
 }
 
 async function runRows(
@@ -104,13 +104,13 @@ async function runRows(
   const most = Math.min(COLUMNS_AT_ONCE, Math.floor(LOGITS_AT_ONCE / rows));
   for (const [from, to] of evenParts(vocab_size, most)) {
     const weights = data.subarray(from * hidden_size, to * hidden_size);
-    const given = { ...shared, ...sums, part: tensor(weights, [to - from, hidden_size]) };
-    sums = await part.run(base.headFeeds(part, given));
+    const feeds = { ...shared, ...sums, part: tensor(weights, [to - from, hidden_size]) };
+    sums = await part.run(base.headFeeds(part, feeds));
   }
   return end.run(base.headFeeds(end, { ...shared, ...sums, tokens: tensor(tokens, [rows]) }));
 }
 
-/** Cuts 0…length into parts of nearly equal size, none above `most`.
+/** Splits 0…length into parts of nearly equal size, none above `most`.
  *  @example 10 in parts of at most 4  →  0–4, 4–8, 8–10 */
 export function evenParts(length: number, most: number): [start: number, end: number][] {
   const size = Math.ceil(length / Math.ceil(length / most)) || 1;

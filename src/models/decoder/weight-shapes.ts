@@ -1,8 +1,10 @@
-import { input } from '../../engine/graph/index.ts';
+import { input, reshape, type Value } from '../../engine/graph/index.ts';
 import type { Architecture } from './families/index.ts';
+import type { HeadValues, LinearOptions } from './layer-context.ts';
 import { layerParts } from './layer-graph.ts';
+import { ModuleContext } from './module-context.ts';
 
-/** The shape of every weight of a model, by its Hugging Face name: what the graphs ask for. */
+/** The shape of every weight of a model, by its Hugging Face name, as the graphs declare them. */
 export function weightShapes(architecture: Architecture): Map<string, readonly number[]> {
   const { family, config } = architecture;
   const { names } = family;
@@ -24,4 +26,30 @@ export function weightShapes(architecture: Architecture): Map<string, readonly n
   family.finalNorm({ config, weight }, input('x', ['M', config.hidden_size]));
   if (!config.tie_word_embeddings) shapes.set(names.head, table);
   return shapes;
+}
+
+/** The modules, by their names within a layer, whose weights are stored as [in, out], as in GPT-2. */
+export function transposedModules({ family, config }: Architecture): ReadonlySet<string> {
+  const context = new LayoutContext(config);
+  family.layer(context, input('x', ['M', config.hidden_size]));
+  return context.transposed;
+}
+
+/** Builds a layer only to find the layout of its modules. */
+class LayoutContext extends ModuleContext {
+  readonly transposed = new Set<string>();
+
+  override linear(x: Value, module: string, options: LinearOptions): Value {
+    if (options.transposed) this.transposed.add(module);
+    return super.linear(x, module, options);
+  }
+
+  rope(heads: Value): Value {
+    return heads;
+  }
+
+  attend({ q }: HeadValues): Value {
+    const [rows, heads, size] = q.shape as [string, number, number];
+    return reshape(q, [rows, heads * size]);
+  }
 }

@@ -13,6 +13,7 @@ export const numericAnswerOptions = z.strictObject({
   tolerance: z.number().min(0).default(0).describe('Largest accepted difference'),
 });
 
+/** The correct answer and its tolerance. */
 export interface NumericAnswerOptions extends Omit<z.input<typeof numericAnswerOptions>, 'answer'> {
   /** A column of the dataset, or a function that returns the correct number. */
   readonly answer: FromSample<number | string>;
@@ -98,6 +99,7 @@ export const rougeOptions = z.strictObject({
     .describe('What words consist of: a to z and digits, as in rouge-score, or any script'),
 });
 
+/** The reference text and the ROUGE variant. */
 export interface RougeOptions extends Omit<z.input<typeof rougeOptions>, 'reference'> {
   /** A column of the dataset, or a function that returns the text. */
   readonly reference: FromSample<string>;

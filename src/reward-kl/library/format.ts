@@ -15,6 +15,7 @@ export const formatOptions = z.strictObject({
   maxLines: z.int().min(1).optional().describe('Maximum number of non-blank lines; at least one'),
 });
 
+/** The tags and rules that a response must follow. */
 export type FormatOptions = z.input<typeof formatOptions>;
 
 type Rule = (response: string) => boolean;
@@ -82,6 +83,7 @@ export const jsonOptions = z.strictObject({
   fenced,
 });
 
+/** Which JSON responses count. */
 export type JsonOptions = z.input<typeof jsonOptions>;
 
 /** 1 if a response is JSON and nothing else, else 0.
@@ -104,6 +106,7 @@ export const jsonSchemaOptions = z.strictObject({
   fenced,
 });
 
+/** The schema that a JSON response must match. */
 export interface JsonSchemaOptions extends Omit<z.input<typeof jsonSchemaOptions>, 'schema'> {
   /** A JSON Schema of draft 7, or of 2020-12 if its `$schema` says so. */
   readonly schema: Readonly<Record<string, unknown>>;

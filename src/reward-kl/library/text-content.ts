@@ -10,6 +10,7 @@ export const keywordOptions = z.strictObject({
   avoid: words.describe('Words and phrases to avoid'),
 });
 
+/** Words to reward and words to avoid. */
 export type KeywordOptions = z.input<typeof keywordOptions>;
 
 /** Rewards some words and penalises others: the fraction of `words` that a response contains minus the
@@ -46,6 +47,7 @@ export const regexOptions = z.strictObject({
   flags: z.string().default('u').describe('Flags of the expression: i, m, s, u or v'),
 });
 
+/** The pattern to match in a response. */
 export interface RegexOptions extends Omit<z.input<typeof regexOptions>, 'pattern'> {
   /** An expression with its own flags, or its source text. */
   readonly pattern: string | RegExp;

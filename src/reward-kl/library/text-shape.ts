@@ -12,6 +12,7 @@ export const brevityOptions = z.strictObject({
   unit: lengthUnit,
 });
 
+/** The target length and its unit. */
 export type BrevityOptions = z.input<typeof brevityOptions>;
 
 /** Rewards short responses: min(1, target/n) for n words, 0 for none; in [0, 1].
@@ -29,6 +30,7 @@ export const lengthOptions = z.strictObject({
   unit: lengthUnit,
 });
 
+/** The target length, its tolerance and its unit. */
 export type LengthOptions = z.input<typeof lengthOptions>;
 
 /** Rewards responses of roughly a given length: with a = max(1, target − tolerance) and
@@ -62,6 +64,7 @@ export const repetitionPenaltyOptions = z.strictObject({
   n: z.int().min(1).default(3).describe('Words per n-gram'),
 });
 
+/** Length of the n-grams that are compared. */
 export type RepetitionPenaltyOptions = z.input<typeof repetitionPenaltyOptions>;
 
 /** Penalises repeated n-grams: unique/all − 1, in (−1, 0]; 0 for fewer than n words. Ignores case.

@@ -66,9 +66,13 @@ const two = (op: ReturnType<typeof binaryOp | typeof comparisonOp>) => (a: Opera
   return apply(op, [toValue(a, dtype), toValue(b, dtype)], {});
 };
 
+/** Elementwise a + b, with broadcasting. */
 export const addOp = binaryOp('add', (_, dy) => [dy, dy]);
+/** Elementwise a − b, with broadcasting. */
 export const subOp = binaryOp('sub', (_, dy) => [dy, neg(dy)]);
+/** Elementwise a · b, with broadcasting. */
 export const mulOp = binaryOp('mul', ({ inputs: [a, b] }, dy) => [mul(dy, b), mul(dy, a)]);
+/** Elementwise a / b, with broadcasting. */
 export const divOp = binaryOp('div', ({ inputs: [, b], output }, dy) => {
   const da = div(dy, b);
   return [da, neg(mul(da, output))];
@@ -80,29 +84,45 @@ export const powOp = binaryOp('pow', ({ inputs: [a, b], output }, dy) => [
 ]);
 /** If both are equal, each gets half of the gradient. */
 export const minOp = binaryOp('min', ({ inputs: [a, b] }, dy) => shareByOrder(a, b, dy));
+/** Elementwise larger value; where both are equal, each gets half of the gradient. */
 export const maxOp = binaryOp('max', ({ inputs: [a, b] }, dy) => shareByOrder(b, a, dy));
 
+/** Elementwise a = b, as booleans without a gradient. */
 export const equalOp = comparisonOp('equal');
+/** Elementwise a < b, as booleans without a gradient. */
 export const lessOp = comparisonOp('less');
+/** Elementwise a ≤ b, as booleans without a gradient. */
 export const lessEqualOp = comparisonOp('lessEqual');
+/** Elementwise a > b, as booleans without a gradient. */
 export const greaterOp = comparisonOp('greater');
+/** Elementwise a ≥ b, as booleans without a gradient. */
 export const greaterEqualOp = comparisonOp('greaterEqual');
 
+/** Elementwise −x. */
 export const negOp = unaryOp('neg', (_, dy) => neg(dy));
+/** Elementwise e^x. */
 export const expOp = unaryOp('exp', ({ output }, dy) => mul(dy, output));
+/** Elementwise natural logarithm. */
 export const logOp = unaryOp('log', ({ inputs: [x] }, dy) => div(dy, x));
+/** Elementwise √x. */
 export const sqrtOp = unaryOp('sqrt', ({ output }, dy) => div(mul(dy, 0.5), output));
+/** Elementwise 1/√x. */
 export const rsqrtOp = unaryOp('rsqrt', ({ inputs: [x], output }, dy) =>
   mul(dy, div(mul(output, -0.5), x)),
 );
+/** Elementwise hyperbolic tangent. */
 export const tanhOp = unaryOp('tanh', ({ output }, dy) => mul(dy, sub(1, mul(output, output))));
+/** Elementwise σ(x) = 1/(1 + e^−x). */
 export const sigmoidOp = unaryOp('sigmoid', ({ output }, dy) =>
   mul(dy, mul(output, sub(1, output))),
 );
+/** Elementwise error function, which the exact GELU needs. */
 export const erfOp = unaryOp('erf', ({ inputs: [x] }, dy) =>
   mul(dy, mul(exp(neg(mul(x, x))), 2 / Math.sqrt(Math.PI))),
 );
+/** Elementwise |x|; the gradient at 0 is 0. */
 export const absOp = unaryOp('abs', ({ inputs: [x] }, dy) => mul(dy, sign(x)));
+/** Elementwise sign: −1, 0 or 1, without a gradient. */
 export const signOp = unaryOp('sign');
 
 type ClipAttributes = {
@@ -122,6 +142,7 @@ export const clipOp = defineOp({
   },
 });
 
+/** Elementwise choice: a where the condition is true, else b. */
 export const whereOp = defineOp({
   name: 'where',
   infer(inputs: readonly [Value, Value, Value], _: None) {
@@ -140,6 +161,7 @@ type CastAttributes = {
   readonly to: DType;
 };
 
+/** Converts the elements to another dtype, without a gradient. */
 export const castOp = defineOp({
   name: 'cast',
   infer: ([x]: Unary, { to }: CastAttributes) => ({ dtype: to, shape: x.shape }),
@@ -158,36 +180,63 @@ export const keepOp = defineOp({
   vjp: (_: Node<Unary, None>, dy: Value) => [dy],
 });
 
+/** a + b, with broadcasting; either one may be a number. */
 export const add = two(addOp);
+/** a − b, with broadcasting; either one may be a number. */
 export const sub = two(subOp);
+/** a · b elementwise, with broadcasting; either one may be a number. */
 export const mul = two(mulOp);
+/** a / b elementwise, with broadcasting; either one may be a number. */
 export const div = two(divOp);
+/** a^b elementwise; the exponent's gradient needs a > 0. */
 export const pow = two(powOp);
+/** The smaller of a and b, elementwise; where both are equal, each gets half of the gradient. */
 export const min = two(minOp);
+/** The larger of a and b, elementwise; where both are equal, each gets half of the gradient. */
 export const max = two(maxOp);
+/** Whether a = b, elementwise, as a bool tensor. */
 export const equal = two(equalOp);
+/** Whether a < b, elementwise, as a bool tensor. */
 export const less = two(lessOp);
+/** Whether a ≤ b, elementwise, as a bool tensor. */
 export const lessEqual = two(lessEqualOp);
+/** Whether a > b, elementwise, as a bool tensor. */
 export const greater = two(greaterOp);
+/** Whether a ≥ b, elementwise, as a bool tensor. */
 export const greaterEqual = two(greaterEqualOp);
+/** Returns x with the gradient stopped: nothing flows back through it. */
 export const detach = one(detachOp);
+/** Marks x as worth saving for the backward pass instead of recomputing it. */
 export const keep = one(keepOp);
+/** −x, elementwise. */
 export const neg = one(negOp);
+/** e^x, elementwise. */
 export const exp = one(expOp);
+/** Natural logarithm, elementwise. */
 export const log = one(logOp);
+/** √x, elementwise. */
 export const sqrt = one(sqrtOp);
+/** 1/√x, elementwise. */
 export const rsqrt = one(rsqrtOp);
+/** Hyperbolic tangent, elementwise. */
 export const tanh = one(tanhOp);
+/** σ(x) = 1/(1 + e^−x), elementwise. */
 export const sigmoid = one(sigmoidOp);
+/** Error function, elementwise. */
 export const erf = one(erfOp);
+/** |x|, elementwise; the gradient at 0 is 0. */
 export const abs = one(absOp);
+/** −1, 0 or 1 by the sign of x, elementwise, without a gradient. */
 export const sign = one(signOp);
+/** Limits x to [lowest, highest]; the gradient is zero outside the interval. */
 export const clip = (x: Value, lowest: number, highest: number) =>
   apply(clipOp, [x], { min: lowest, max: highest });
+/** a where the condition is true, else b; either one may be a number. */
 export const where = (condition: Value, a: Operand, b: Operand): Value => {
   const dtype = typeof a === 'object' ? a.dtype : typeof b === 'object' ? b.dtype : 'float32';
   return apply(whereOp, [condition, toValue(a, dtype), toValue(b, dtype)], {});
 };
+/** Converts x to another dtype; returns x itself if it already has that dtype. */
 export const cast = (x: Value, to: DType) => (x.dtype === to ? x : apply(castOp, [x], { to }));
 
 /** Passes dy to the smaller of a and b, and half to each if they are equal. */

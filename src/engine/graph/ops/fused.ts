@@ -100,9 +100,14 @@ export const ropeOp = defineOp({
   ],
 });
 
+/** e^x / Σe^x over the last axis. */
 export const softmax = (x: Value) => apply(softmaxOp, [x], {});
+/** x − log Σe^x over the last axis, numerically stable. */
 export const logSoftmax = (x: Value) => apply(logSoftmaxOp, [x], {});
+/** SiLU, x·σ(x): the activation of Llama-like feed-forward layers. */
 export const silu = (x: Value) => apply(siluOp, [x], {});
+/** RMSNorm over the last axis, scaled by `weight`. */
 export const rmsNorm = (x: Value, weight: Value, epsilon: number) =>
   apply(rmsNormOp, [x, weight], { epsilon });
+/** Applies rotary position embeddings to x, [M, heads, D], with each row's angles. */
 export const rope = (x: Value, cos: Value, sin: Value): Value => apply(ropeOp, [x, cos, sin], {});

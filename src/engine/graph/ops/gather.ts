@@ -122,6 +122,7 @@ export const scatterLastOp = defineOp({
   ],
 });
 
+/** Index of the largest element of the last axis; the first of equal ones. */
 export const argmaxOp = defineOp({
   name: 'argmax',
   infer(inputs: readonly [Value], _: None) {
@@ -135,6 +136,7 @@ type TopKAttributes = {
   readonly k: number;
 };
 
+/** Indices of the k largest elements of the last axis, largest first. */
 export const topKIndicesOp = defineOp({
   name: 'topKIndices',
   infer(inputs: readonly [Value], { k }: TopKAttributes) {
@@ -148,12 +150,17 @@ export const topKIndicesOp = defineOp({
   },
 });
 
+/** Selects rows of x by index: y[i…] = x[index[i…]]. */
 export const gatherRows = (x: Value, index: Value): Value => apply(gatherRowsOp, [x, index], {});
+/** Adds rows into a zero tensor of `rows` rows at the positions in `index`. */
 export const scatterAddRows = (updates: Value, index: Value, rows: Dim): Value =>
   apply(scatterAddRowsOp, [updates, index], { rows });
+/** Moves rows to other positions; `inverse` must undo `index`, which makes the gradient a gather. */
 export const permuteRows = (x: Value, index: Value, inverse: Value): Value =>
   apply(permuteRowsOp, [x, index, inverse], {});
+/** Selects one element of the last axis per index: y[…] = x[…, index[…]]. */
 export const gatherLast = (x: Value, index: Value): Value => apply(gatherLastOp, [x, index], {});
+/** Writes one element per row into a zero tensor whose last axis has `size` elements. */
 export const scatterLast = (updates: Value, index: Value, size: Dim): Value =>
   apply(scatterLastOp, [updates, index], { size });
 /** Index of the largest element of the last axis; the first if several are equal. */

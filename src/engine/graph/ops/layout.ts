@@ -16,6 +16,7 @@ type ShapeAttributes = {
   readonly shape: Shape;
 };
 
+/** Same elements in the same order with another shape. */
 export const reshapeOp = defineOp({
   name: 'reshape',
   infer(inputs: Unary, { shape }: ShapeAttributes) {
@@ -29,6 +30,7 @@ export const reshapeOp = defineOp({
   vjp: ({ inputs: [x] }: Node<Unary, ShapeAttributes>, dy: Value) => [reshape(dy, x.shape)],
 });
 
+/** Repeats axes of size 1 and adds leading axes; its gradient sums over them. */
 export const broadcastToOp = defineOp({
   name: 'broadcastTo',
   infer(inputs: Unary, { shape }: ShapeAttributes) {
@@ -46,6 +48,7 @@ type TransposeAttributes = {
   readonly permutation: readonly number[];
 };
 
+/** Reorders the axes by a permutation. */
 export const transposeOp = defineOp({
   name: 'transpose',
   infer(inputs: Unary, { permutation }: TransposeAttributes) {
@@ -72,6 +75,7 @@ type SliceAttributes = {
   readonly end: Dim;
 };
 
+/** Elements `start` to `end` (excluded) of one axis. */
 export const sliceOp = defineOp({
   name: 'slice',
   infer(inputs: Unary, { axis, start, end }: SliceAttributes) {
@@ -115,6 +119,7 @@ type ConcatAttributes = {
   readonly axis: number;
 };
 
+/** Joins tensors along one axis. */
 export const concatOp = defineOp({
   name: 'concat',
   infer(inputs: readonly Value[], { axis }: ConcatAttributes) {
@@ -139,14 +144,17 @@ export const concatOp = defineOp({
   },
 });
 
+/** Same elements in the same order with another shape. */
 export function reshape(x: Value, shape: Shape): Value {
   return sameShape(x.shape, shape) ? x : apply(reshapeOp, [x], { shape });
 }
 
+/** Repeats axes of size 1 and adds leading axes until x has the shape. */
 export function broadcastTo(x: Value, shape: Shape): Value {
   return sameShape(x.shape, shape) ? x : apply(broadcastToOp, [x], { shape });
 }
 
+/** Reorders the axes: axis i of the result is axis permutation[i] of x. */
 export function transpose(x: Value, permutation: readonly number[]): Value {
   return apply(transposeOp, [x], { permutation });
 }
@@ -162,6 +170,7 @@ export function slice(
   return isWhole ? x : apply(sliceOp, [x], { axis: normal, start, end: end ?? size });
 }
 
+/** Adds zeros before and after the elements of one axis; the last axis by default. */
 export function pad(
   x: Value,
   { axis = -1, before = 0, after = 0 }: { axis?: number; before?: Dim; after?: Dim },
@@ -170,6 +179,7 @@ export function pad(
   return before === 0 && after === 0 ? x : apply(padOp, [x], { axis: normal, before, after });
 }
 
+/** Joins tensors along one axis; the last axis by default. */
 export function concat(values: readonly Value[], axis = -1): Value {
   if (values.length === 0)
     throw new TypeError('Cannot apply concat: there must be at least one input');

@@ -44,6 +44,7 @@ export const matmulOp = defineOp({
   },
 });
 
+/** alpha · A · B over the last two axes, either one transposed; leading axes broadcast. */
 export function matmul(
   a: Value,
   b: Value,

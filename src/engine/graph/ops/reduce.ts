@@ -56,15 +56,18 @@ export function sum(x: Value, axes?: readonly number[]): Value {
   return normal.length === 0 ? x : apply(sumOp, [x], { axes: normal });
 }
 
+/** Largest element over axes (all by default), which stay with size 1. */
 export function maxOf(x: Value, axes?: readonly number[]): Value {
   const normal = normalizeAxes('maxOf', x, axes);
   return normal.length === 0 ? x : apply(maxOfOp, [x], { axes: normal });
 }
 
+/** Average over axes (all by default), which stay with size 1. */
 export function mean(x: Value, axes?: readonly number[]): Value {
   return div(sum(x, axes), count(x, axes));
 }
 
+/** Number of elements that the axes span (all by default), as a float32 scalar. */
 export function count(x: Value, axes?: readonly number[]): Value {
   const normal = normalizeAxes('count', x, axes);
   const size = sizeOf(normal.map((axis) => x.shape[axis] as Dim));

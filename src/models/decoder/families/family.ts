@@ -5,7 +5,7 @@ import type { LayerContext, WeightContext } from '../layer-context.ts';
 /** Hugging Face names of the weights outside the layers. */
 export interface FamilyNames {
   readonly embedding: string;
-  /** Learned positions, where the family has them. */
+  /** Learned positions, if the family has them. */
   readonly positions?: string;
   readonly layer: (index: number) => string;
   readonly finalNorm: string;
@@ -13,11 +13,11 @@ export interface FamilyNames {
   readonly head: string;
 }
 
-/** A kind of decoder: how its config is read, how its weights are named, what a layer computes. */
+/** A family of decoders: how its config is read, how its weights are named, what a layer computes. */
 export interface Family {
   readonly names: FamilyNames;
   configure(json: ConfigReader): DecoderConfig;
-  /** The way back: a config.json that `configure` and transformers read as this config. */
+  /** The inverse of `configure`: a config.json that `configure` and transformers read as this config. */
   describe(config: DecoderConfig): Readonly<Record<string, unknown>>;
   /** One decoder layer over packed tokens [M, hidden]. */
   layer(context: LayerContext, x: Value): Value;

@@ -3,7 +3,7 @@ import type { ConfigReader, DecoderConfig, RopeConfig } from '../decoder-config.
 import type { LayerContext, WeightContext } from '../layer-context.ts';
 import type { FamilyNames } from './family.ts';
 
-/** Names that Llama brought and Qwen kept. */
+/** Weight names of Llama, which Qwen also uses. */
 export const llamaNames: FamilyNames = {
   embedding: 'model.embed_tokens.weight',
   layer: (index) => `model.layers.${index}.`,
@@ -40,7 +40,7 @@ export function configureGated(json: ConfigReader): DecoderConfig {
   };
 }
 
-/** A config.json as Llama's and Qwen's are, for transformers' class of that name. */
+/** A config.json in the format of Llama and Qwen, for the transformers class `architecture`. */
 export function describeGated(config: DecoderConfig, architecture: string) {
   const { norm_eps, rope, ...fields } = config;
   return {
@@ -61,7 +61,7 @@ function describeScaling({ rope_theta, ...scaling }: RopeConfig) {
 
 function configureRope(json: ConfigReader): RopeConfig {
   const nested = json.object('rope_parameters') ?? json.object('rope_scaling') ?? json;
-  // Older files say `type`.
+  // Older files use `type`.
   const type = nested.string('rope_type', nested.string('type', 'default'));
   if (type !== 'default' && type !== 'linear' && type !== 'llama3') {
     throw nested.wrong('rope_type', 'default, linear or llama3', type);

@@ -5,9 +5,10 @@ import { llama } from './llama.ts';
 import { qwen2 } from './qwen2.ts';
 import { qwen3 } from './qwen3.ts';
 
-/** Families by `model_type`. Adding one is a file beside these and a line here. */
+/** Families by `model_type`. To add one, add a file here and a line below. */
 const families: Readonly<Record<string, Family>> = { qwen3, qwen2, llama, gpt2 };
 
+/** A model family and its configuration, as read from config.json. */
 export interface Architecture {
   readonly family: Family;
   readonly config: DecoderConfig;
@@ -27,7 +28,7 @@ export function readArchitecture(
   return { family, config: family.configure(reader) };
 }
 
-/** The config.json by which transformers knows a model of this shape. */
+/** The config.json with which transformers loads a model of this shape. */
 export function describeArchitecture(config: DecoderConfig): Readonly<Record<string, unknown>> {
   const family = families[config.model_type];
   if (family === undefined) throw new Error(`Internal: there is no family ${config.model_type}`);

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { planBlocks } from './attention-blocks.ts';
-import { causalBias, consecutiveRows, keyTable, queryTable, realQueries } from './packing.ts';
+import { causalBias, keyTable, queryTable, realQueries } from './batch-plan.ts';
+import { consecutiveRows } from './row-layout.ts';
 
 const heads = fc.integer({ min: 1, max: 4 });
 const lengths = fc.array(fc.integer({ min: 1, max: 150 }), { minLength: 1, maxLength: 5 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { shareRows } from './share-rows.ts';
+import { shareRows } from './row-layout.ts';
 
 const beginning = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 

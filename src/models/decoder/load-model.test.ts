@@ -44,14 +44,14 @@ describe('loadBase()', () => {
     );
   });
 
-  describe('refuses', () => {
-    const ofAnother = 'the weights are of another model';
+  describe('rejects', () => {
+    const ofAnother = 'the weights belong to another model';
 
     test('weights of another shape than the config says', async () => {
       const folder = changeConfig('llama-gqa', { intermediate_size: 48 });
       await expect(loadFolder(folder)).rejects.toThrow(
         new RangeError(
-          `Cannot load ${folder}: by its config.json "model.layers.0.mlp.gate_proj.weight" must be [48,32], got [40,32]; ${ofAnother}`,
+          `Cannot load ${folder}: according to its config.json "model.layers.0.mlp.gate_proj.weight" must be [48,32], got [40,32]; ${ofAnother}`,
         ),
       );
     });
@@ -60,7 +60,7 @@ describe('loadBase()', () => {
       const folder = changeConfig('llama-gqa', { num_hidden_layers: 3 });
       await expect(loadFolder(folder)).rejects.toThrow(
         new RangeError(
-          `Cannot load ${folder}: by its config.json "model.layers.2.input_layernorm.weight" must be [32], got no tensor of that name; ${ofAnother}`,
+          `Cannot load ${folder}: according to its config.json "model.layers.2.input_layernorm.weight" must be [32], got no tensor of that name; ${ofAnother}`,
         ),
       );
     });
@@ -69,7 +69,7 @@ describe('loadBase()', () => {
       const folder = changeConfig('qwen2-tied', { model_type: 'qwen3', head_dim: 8 });
       await expect(loadFolder(folder)).rejects.toThrow(
         new RangeError(
-          `Cannot load ${folder}: by its config.json "model.layers.0.self_attn.q_norm.weight" must be [8], got no tensor of that name; ${ofAnother}`,
+          `Cannot load ${folder}: according to its config.json "model.layers.0.self_attn.q_norm.weight" must be [8], got no tensor of that name; ${ofAnother}`,
         ),
       );
     });
@@ -78,7 +78,7 @@ describe('loadBase()', () => {
       const folder = changeConfig('qwen2-tied', { tie_word_embeddings: false });
       await expect(loadFolder(folder)).rejects.toThrow(
         new RangeError(
-          `Cannot load ${folder}: by its config.json "lm_head.weight" must be [96,32], got no tensor of that name; ${ofAnother}`,
+          `Cannot load ${folder}: according to its config.json "lm_head.weight" must be [96,32], got no tensor of that name; ${ofAnother}`,
         ),
       );
     });

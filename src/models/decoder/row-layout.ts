@@ -1,35 +1,35 @@
-/** Where the tokens of sequences stand in a packed batch. */
+/** Rows of the tokens of sequences in a packed batch. */
 export interface RowLayout {
-  /** The row of each place of each sequence. */
+  /** The row of each position of each sequence. */
   readonly rows: readonly Int32Array[];
-  /** M, the rows in all. */
+  /** M, the total number of rows. */
   readonly count: number;
 }
 
-/** M of a layout's rows. */
+/** M, the total number of rows of a layout. */
 export function countRows(rows: RowLayout['rows']): number {
   let count = 0;
   for (const places of rows) for (const row of places) count = Math.max(count, row + 1);
   return count;
 }
 
-/** Fewer tokens in common are not worth it. */
-const LEAST = 8;
+/** Sharing fewer tokens is not worth it. */
+const MIN_SHARED = 8;
 
 /**
- * The row of each token where sequences that begin alike have their beginning in common. A token's
- * hidden state depends on nothing after it, so equal beginnings have equal states. What a sequence
- * has in common must be at least half of it: each row that stands in more places costs a little.
+ * The row of each token if sequences with a shared prefix store it once. A token's hidden state does
+ * not depend on later tokens, so equal prefixes have equal states. A sequence shares a prefix only if
+ * it is at least half of the sequence: each further use of a row costs a little.
  * @example [1…8, 9, 10] and [1…8, 9, 11]  →  rows 0…9, and 0…8, 10
  */
 export function shareRows(sequences: readonly ArrayLike<number>[]): RowLayout {
-  const byBeginning = new Map<string, number[]>();
+  const byPrefix = new Map<string, number[]>();
   const rows: Int32Array[] = [];
   let count = 0;
   for (const [b, sequence] of sequences.entries()) {
-    const key = Array.from({ length: LEAST }, (_, t) => sequence[t]).join();
-    const alike = byBeginning.get(key) ?? [];
-    byBeginning.set(key, [...alike, b]);
+    const key = Array.from({ length: MIN_SHARED }, (_, t) => sequence[t]).join();
+    const alike = byPrefix.get(key) ?? [];
+    byPrefix.set(key, [...alike, b]);
     const { other, shared } = findLongest(sequence, { sequences, alike });
     const own = count - shared;
     rows.push(
@@ -42,7 +42,7 @@ export function shareRows(sequences: readonly ArrayLike<number>[]): RowLayout {
   return { rows, count };
 }
 
-/** The earlier sequence that has most in common with this one; nothing is shared if that is little. */
+/** The earlier sequence with the longest shared prefix; nothing is shared if that is short. */
 function findLongest(
   sequence: ArrayLike<number>,
   { sequences, alike }: { sequences: readonly ArrayLike<number>[]; alike: readonly number[] },
@@ -52,15 +52,24 @@ function findLongest(
     const common = commonLength(sequence, sequences[b]!);
     if (common > shared) [other, shared] = [b, common];
   }
-  return shared >= LEAST && 2 * shared >= sequence.length
+  return shared >= MIN_SHARED && 2 * shared >= sequence.length
     ? { other, shared }
     : { other, shared: 0 };
 }
 
-/** Tokens until two sequences differ. */
+/** Length of the shared prefix of two sequences. */
 export function commonLength(a: ArrayLike<number>, b: ArrayLike<number>): number {
   const end = Math.min(a.length, b.length);
   let t = 0;
   while (t < end && a[t] === b[t]) t++;
   return t;
+}
+
+/** Rows of sequences that are stored end to end. */
+export function consecutiveRows(lengths: readonly number[]): Int32Array[] {
+  let first = 0;
+  return lengths.map((length) => {
+    first += length;
+    return Int32Array.from({ length }, (_, t) => first - length + t);
+  });
 }

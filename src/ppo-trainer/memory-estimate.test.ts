@@ -2,8 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { qwen3Architecture } from '../../bench/qwen3.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
-import { MemoryEstimator } from './memory-estimate.ts';
-import { planMemory } from './memory-plan.ts';
+import { MemoryEstimator, planMemory } from './memory-estimate.ts';
 
 const architecture = qwen3Architecture();
 
@@ -15,7 +14,7 @@ const plan = (limit: number, config?: PPOConfigOptions) =>
   planMemory(architecture, { ...optionsOf(config), limit });
 
 describe('planMemory()', () => {
-  it('leaves the config as it is where there is room', () => {
+  it('leaves the config unchanged if it fits', () => {
     const { settings } = plan(64e9);
     expect(settings).toEqual({
       ...{ rolloutPrecision: 'f32', saveActivations: 'matmul', rolloutBatchSize: 4 },
@@ -23,7 +22,7 @@ describe('planMemory()', () => {
     });
   });
 
-  it('gives way step by step: passes, texts and tokens at once, saved values, precision', () => {
+  it('reduces in order: cached passes, texts and tokens at once, saved values, precision', () => {
     const many = { batchSize: 16 };
     const passes = plan(plan(64e9, many).estimate.peak - 1, many);
     expect(passes.settings).toMatchObject({ keepPasses: false, maxTokensAtOnce: 1024 });
@@ -34,7 +33,7 @@ describe('planMemory()', () => {
     expect(plan(3.5e9).settings.rolloutPrecision).toBe('f32-feeds');
   });
 
-  it('never plans above the limit, and needs no more where it is lower', () => {
+  it('never plans above the limit, and a lower limit never needs more', () => {
     let last = Infinity;
     for (let limit = 12e9; limit > 3.3e9; limit -= 1e9) {
       const { estimate } = plan(limit);
@@ -44,7 +43,7 @@ describe('planMemory()', () => {
     }
   });
 
-  it('refuses what cannot fit, and says what it takes', () => {
+  it('throws if nothing fits, and reports what would be needed', () => {
     expect(() => plan(1e9)).toThrow(
       /^Cannot fit the run into memory: memory must be at least \d\.\d\d GB, got 1\.00 GB; /,
     );
@@ -54,7 +53,7 @@ describe('planMemory()', () => {
 });
 
 describe('MemoryEstimator', () => {
-  it('grows with what runs together and with what is kept', () => {
+  it('grows with batch sizes and with what is cached', () => {
     const estimator = new MemoryEstimator(architecture, optionsOf({ batchSize: 32 }));
     const peak = (config: PPOConfigOptions) => estimator.estimate(resolvePPOConfig(config));
     fc.assert(
