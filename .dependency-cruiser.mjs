@@ -1,5 +1,5 @@
-/** What lies in src, lowest first. Each row may import itself and every row above it,
- *  or, where it says `only`, itself and those. Tests may import anything. */
+/** The folders of src, lowest first. Each row may import itself and every row above it or, if it has
+ *  `only`, itself and those. Tests may import anything. */
 const rows = [
   { path: 'version.ts' },
   { path: 'fs', only: [] },

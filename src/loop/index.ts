@@ -15,7 +15,7 @@ export {
   type TokenAlternatives,
   type TokenRecord,
 } from './records.ts';
-export { type StepControl, StopRequest, stoppedOnRequest } from './step-control.ts';
+export { type StepControl, StopRequest } from './step-control.ts';
 export {
   type EvaluationOutcome,
   type LoopOptions,

@@ -7,7 +7,7 @@ export interface StepControl {
 }
 
 /** The message of a run that was stopped on request. */
-export const stoppedOnRequest = 'The run was stopped on request; continue it with --resume';
+export const stoppedOnRequest = 'The run was stopped on request and can be resumed';
 
 /** An abort reason that stops a run in the middle of a step. */
 export class StopRequest extends Error {

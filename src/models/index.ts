@@ -11,7 +11,6 @@ export {
   passOfRows,
   type RowPass,
 } from './decoder/forward.ts';
-export { type LayerGraphOptions, layerGraph } from './decoder/layer-graph.ts';
 export { type LoadedModel, loadModel } from './decoder/load-model.ts';
 export { mergeAdapter } from './decoder/merge-adapter.ts';
 export { PackedBatch } from './decoder/packed-batch.ts';

@@ -188,7 +188,7 @@ export type RewardMark = Readonly<z.output<typeof markSchema>>;
 export type ConvergenceState = Readonly<z.output<typeof stateSchema>>;
 
 /** The state before the first evaluation. */
-export const INITIAL_STATE: ConvergenceState = {
+const INITIAL_STATE: ConvergenceState = {
   firstRepetition: null,
   best: null,
   lastRise: null,
@@ -196,7 +196,7 @@ export const INITIAL_STATE: ConvergenceState = {
 };
 
 /** Checks a state from a checkpoint. */
-export function readConvergenceState(state: unknown): ConvergenceState {
+function readConvergenceState(state: unknown): ConvergenceState {
   const { success, data, error } = stateSchema.safeParse(state);
   if (success) return data;
   const [issue] = error.issues;

@@ -171,7 +171,7 @@ function withShortNames(result: LoopResult): TrainingResults {
 export type TrainPrompt = string | PromptRecord;
 
 /** Tokens of all prompts; throws if a prompt leaves no room for a response. */
-export function readPrompts(
+function readPrompts(
   prompts: readonly TrainPrompt[],
   { model, config }: Pick<PPOComponents, 'model' | 'config'>,
   action: 'train' | 'validate' | 'evaluate',

@@ -10,11 +10,13 @@ import {
 } from '../fs/index.ts';
 import { findDamage, readManifest, writeManifest } from './checkpoint-manifest.ts';
 
+/** Options of a checkpoint store. */
 export interface CheckpointStoreOptions {
   /** Number of newest checkpoints to keep, besides the best. */
   readonly keep: number;
 }
 
+/** Options of `CheckpointStore.save`. */
 export interface SaveCheckpointOptions {
   /** Whether the model is the best so far. */
   readonly isBest: boolean;

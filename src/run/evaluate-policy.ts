@@ -12,12 +12,14 @@ import { locateRunFiles } from './run-folder.ts';
 import { loadRewards } from './run-rewards.ts';
 import { readRunState } from './run-state.ts';
 
+/** Options of `evaluatePolicy`. */
 export interface EvaluatePolicyOptions {
   readonly model: LoadedModel;
   readonly prompts: readonly EvaluationPrompt[];
   /** Folder of the policy's adapter; without it only the reference is evaluated. */
   readonly adapter?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Called as responses are generated and measured. */
   readonly onProgress?:
     | ((part: 'reference' | 'policy', done: number, total: number) => void)
     | undefined;

@@ -20,6 +20,7 @@ export class AppendFile {
     this.path = path;
   }
 
+  /** Appends one line. */
   append(bytes: Uint8Array): void {
     if (this.isClosed) throw new Error(`Internal: ${this.path} is closed`);
     this.attempt(() => {
@@ -35,6 +36,7 @@ export class AppendFile {
   }
 
   /** May be called twice. */
+  /** Closes the file. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;

@@ -22,6 +22,7 @@ interface RewardRunDetails extends RunData {
   readonly normalization: ScoreNormalization | undefined;
 }
 
+/** The result of a reward-model run. */
 export type RewardRunResult = RunResult & RewardRunDetails;
 
 /** How well text length alone predicts preferences. */

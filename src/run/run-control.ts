@@ -11,6 +11,7 @@ import { hasEnded, type RunState, readRunState, stateName } from './run-state.ts
 /** Pause before the next step, continue, save a checkpoint after this step, stop after this step. */
 export const runCommands = ['pause', 'resume', 'save', 'stop'] as const;
 
+/** What can be requested of a running run. */
 export type RunCommand = (typeof runCommands)[number];
 
 /** Each request is an empty file in the run's folder, so it cannot be half written and repeating it has

@@ -25,8 +25,10 @@ const PHASE_INTERVAL = 1000;
 /** A run without a checkpoint starts again; its logs may hold an evaluation of step 0. */
 const beforeFirst = -1;
 
+/** The paths of a run’s files. */
 export type RunPaths = Readonly<Record<keyof typeof names, string>>;
 
+/** Options of `RunFolder.create`. */
 export interface RunFolderOptions {
   /** The complete config, defaults included; saved as `config.json`. */
   readonly config: object;

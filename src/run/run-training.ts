@@ -23,6 +23,7 @@ export interface RunOptions {
   readonly resume?: boolean | undefined;
   /** Stops the run cleanly: completed steps are saved. */
   readonly signal?: AbortSignal | undefined;
+  /** Receives every event of the run; awaited except for `phase`. */
   readonly onEvent?: ((event: TrainEvent) => void | Promise<void>) | undefined;
   /** Loads the config's model, for example with a progress bar. The caller disposes it. */
   readonly loadModel?: ((config: AnyRunConfig) => Promise<LoadedModel>) | undefined;

@@ -28,6 +28,7 @@ export interface RunData {
   };
 }
 
+/** The result of a supervised fine-tuning run. */
 export type SFTRunResult = RunResult & RunData;
 
 /** Runs supervised fine-tuning on disk: config, logs, checkpoints and, at the end, the adapter or the

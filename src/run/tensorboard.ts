@@ -12,6 +12,7 @@ export interface EventContent {
   readonly texts?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Options of an event writer. */
 export interface EventWriterOptions {
   /** Completed steps of a resumed run: TensorBoard drops what older files say about later steps. */
   readonly resumedStep?: number | undefined;
@@ -29,6 +30,7 @@ export class EventWriter {
     this.file.append(frameRecord(encodeSessionStart({ wallTime: now(), step: resumedStep + 1 })));
   }
 
+  /** Appends the numbers and texts of one step. */
   write(step: number, content: EventContent): void {
     this.file.append(frameRecord(encodeSummary({ wallTime: now(), step }, content)));
   }
@@ -38,6 +40,7 @@ export class EventWriter {
     this.file.sync();
   }
 
+  /** Closes the file. */
   close(): void {
     this.file.close();
   }

@@ -1,11 +1,10 @@
 export {
-  type LanguageOptions,
   type LearnedText,
   languageGradients,
   learnedRows,
   packTexts,
 } from './language-pass.ts';
-export { microBatches, StepCache, StepPlan } from './micro-batches.ts';
+export { StepCache, StepPlan } from './micro-batches.ts';
 export {
   ModelTrainer,
   type ModelTrainerOptions,
@@ -13,11 +12,9 @@ export {
   type TrainStepResult,
 } from './model-trainer.ts';
 export {
-  clippedLoss,
   PolicyLoss,
   type PolicyLossInput,
   type PolicyLossResult,
-  policyRatio,
   rolloutMismatch,
 } from './policy-loss.ts';
 export { preferenceLoss, ratingLoss } from './preference-loss.ts';

@@ -81,20 +81,20 @@ export function learnedRows(
 export const TRAINED_LOGITS_AT_ONCE = 2 ** 24;
 
 /** Hidden states, the token after each, and the weight of its loss. */
-export interface LanguageRows {
+interface LanguageRows {
   readonly hidden: Tensor<'float32'>;
   readonly tokens: Int32Array;
   readonly weights: Float32Array;
 }
 
 /** L = −Σ_m w_m log π(token_m) and ∂L/∂x [M, hidden]. */
-export interface HeadLoss {
+interface HeadLoss {
   readonly loss: number;
   readonly dHidden: Tensor<'float32'>;
 }
 
 /** The loss through a frozen output head. */
-export async function runLanguageHead(
+async function runLanguageHead(
   base: BaseModel,
   { hidden, tokens, weights }: LanguageRows,
 ): Promise<HeadLoss> {
@@ -105,7 +105,7 @@ export async function runLanguageHead(
 }
 
 /** The loss through an output head that is trained too, some rows at a time. */
-export async function trainLanguageHead(
+async function trainLanguageHead(
   base: BaseModel,
   { hidden, tokens, weights }: LanguageRows,
   accumulate: (gradients: NamedArrays) => void,
@@ -141,7 +141,7 @@ export async function trainLanguageHead(
 
 /** Gradients of the embedding, and of learned positions, from that of the first layer's input:
  *  each token adds its row to its row of the table. */
-export function embeddingGradients(
+function embeddingGradients(
   { architecture }: BaseModel,
   { tokens, positions }: PackedBatch,
   dx: Tensor<'float32'>,

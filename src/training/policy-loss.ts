@@ -118,7 +118,7 @@ export class PolicyLoss {
 }
 
 /** Logprobs and advantages of some sequences of an optimiser step, as columns of N tokens. */
-export interface RatioInput {
+interface RatioInput {
   /** Sequence i has the tokens from offsets[i] to offsets[i + 1], [B + 1]. */
   readonly offsets: Int32Array;
   readonly newLogprobs: Float32Array;
@@ -132,12 +132,12 @@ export interface RatioInput {
   readonly sequenceCount: number;
 }
 
-export interface RatioOptions {
+interface RatioOptions {
   readonly clip: ClipRange;
   readonly ratioLevel: PPOConfig['ratioLevel'];
 }
 
-export interface RatioLoss {
+interface RatioLoss {
   readonly sums: Omit<PolicySums, 'klLoss' | 'entropy'>;
   /** ∂L/∂newLogprobs, [N]. */
   readonly gradient: Float64Array;
@@ -153,7 +153,7 @@ export interface RatioLoss {
  * @example one sequence, ε=0.2, new − old = [2 ln 1.1, 0], A=[1, 3]  →  ρ=1.1, L=−(1.1 + 3.3)/2 = −2.2,
  *          gradient 1.1·(−1 − 3)/4 = −1.1 on both tokens
  */
-export function ratioLoss(input: RatioInput, { clip, ratioLevel }: RatioOptions): RatioLoss {
+function ratioLoss(input: RatioInput, { clip, ratioLevel }: RatioOptions): RatioLoss {
   expectRatioInput(input);
   const { newLogprobs, oldLogprobs, advantages, weights, tokenCount, sequenceCount } = input;
   const [spans, n] =

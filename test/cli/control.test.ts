@@ -58,7 +58,7 @@ describe('proximal control', () => {
     expect(events.slice(paused, paused + 3).map(({ type }) => type)).toEqual([
       ...['control', 'checkpoint', 'control'],
     ]);
-    const message = 'The run was stopped on request; continue it with --resume';
+    const message = 'The run was stopped on request and can be resumed';
     expect(events.at(-1)).toMatchObject({ type: 'result', reason: 'interrupted', message });
     expect(stateOf(steered)).toMatchObject({ status: 'interrupted', message });
     expect(readdirSync(steered).filter((name) => name.endsWith('.request'))).toEqual([]);
@@ -97,6 +97,6 @@ test('prints that a run has paused and how to continue', async () => {
   expect(ended.stderr).not.toContain('failed');
   expect(ended).toMatchObject({
     status: 130,
-    stdout: `The run was stopped on request; continue it with --resume:\n  proximal train --resume ${output}\n`,
+    stdout: `The run was stopped on request and can be resumed:\n  proximal train --resume ${output}\n`,
   });
 });

@@ -87,7 +87,7 @@ describe('proximal train --reward human', () => {
     expect(status).toBe(130);
     expect(JSON.parse(stdout.trimEnd().split('\n').at(-1)!)).toMatchObject({
       ...{ type: 'result', steps: 0, reason: 'interrupted' },
-      message: 'The run was stopped on request; continue it with --resume',
+      message: 'The run was stopped on request and can be resumed',
     });
     const again = startWatched('train', '--resume', output, '--json');
     await again.until(isWaiting);

@@ -39,7 +39,7 @@ export interface ForwardOptions {
   readonly checkNumerics?: boolean;
 }
 
-export interface KeysAndValues {
+interface KeysAndValues {
   readonly k: Tensor<'float32'>;
   readonly v: Tensor<'float32'>;
 }
