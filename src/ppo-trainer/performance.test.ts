@@ -150,8 +150,8 @@ describe('bestOfN()', () => {
     );
   });
 
-  test('refuses scores that are not n for each prompt', () => {
-    expect(() => bestOfN([1, 2, 3], 2)).toThrow('Internal: 3 scores are not 2 for each prompt');
+  test('rejects scores that are not n per prompt', () => {
+    expect(() => bestOfN([1, 2, 3], 2)).toThrow('Internal: 3 scores are not 2 per prompt');
   });
 });
 
@@ -171,8 +171,8 @@ describe('winRate()', () => {
     );
   });
 
-  test('refuses sides of different length', () => {
-    expect(() => winRate([1], [1, 2])).toThrow('Internal: 1 numbers are compared with 2');
+  test('rejects sides of different length', () => {
+    expect(() => winRate([1], [1, 2])).toThrow('Internal: 1 scores and 2 reference scores');
   });
 });
 

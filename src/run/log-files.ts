@@ -62,6 +62,7 @@ export class JsonlWriter {
     this.file = new AppendFile(path);
   }
 
+  /** Appends one line. */
   append<T extends { readonly step: number }>(record: T): void {
     this.file.append(Buffer.from(`${JSON.stringify(record)}\n`));
   }
@@ -71,6 +72,7 @@ export class JsonlWriter {
     this.file.sync();
   }
 
+  /** Closes the file. */
   close(): void {
     this.file.close();
   }
