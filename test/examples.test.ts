@@ -83,12 +83,12 @@ describe('the examples', () => {
     // Rank 16 on q, k, v, o of 28 layers: 28 · 16 · (3072 + 2048 + 2048 + 3072).
     expect(plan).toMatchObject({
       trainable: { policy: 4_587_520, value: 4_588_544 },
-      prompts: { train: 484, validation: 16 },
+      ...{ unit: 'prompts', train: 484, validation: 16 },
       rewards: ['rouge:reference=completion', 'repetitionPenalty:weight=0.5'],
-      ...{ totalSteps: 61, responsesPerStep: 8, optimizerSteps: 244, evaluations: 5 },
+      ...{ totalSteps: 61, responsesPerStep: 8, optimizerStepsPerStep: 4, evaluations: 5 },
     });
-    expect(plan.memory.rollout).toBeLessThan(4.5e9);
-    expect(plan.memory.update).toBeLessThan(4.5e9);
+    expect(plan.memory.generation).toBeLessThan(4.5e9);
+    expect(plan.memory.training).toBeLessThan(4.5e9);
   });
 
   test('qwen3 trains and evaluates with 8 bits', () => {

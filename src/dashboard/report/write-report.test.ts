@@ -95,7 +95,7 @@ describe('proximal report', () => {
     const { stderr, status } = await runCli('report', root, '--output', join(root, 'none.html'));
     expect(status).toBe(1);
     expect(stderr).toBe(
-      `Cannot make a report of ${root}: it must be the folder of a run, got none with a run.json; there are runs in it: run\n`,
+      `Cannot write a report of ${root}: it must be the folder of a run, got no run.json in it; it contains runs: run\n`,
     );
     expect(await readdir(root)).not.toContain('none.html');
   });
