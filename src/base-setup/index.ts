@@ -1,4 +1,5 @@
 export * from './hub/index.ts';
+export type { AdapterBase, BaseFingerprint } from './lora/base-fingerprint.ts';
 export { LoraAdapter, type ModuleShapes } from './lora/lora-adapter.ts';
 export { defaultLoraConfig, type LoraConfig } from './lora/lora-config.ts';
 export { scoreWeightName } from './lora/peft-config.ts';

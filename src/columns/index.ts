@@ -8,4 +8,11 @@ export {
   splitByLengths,
   splitByOffsets,
 } from './columns.ts';
-export { explainedVariance, mean, standardDeviation } from './statistics.ts';
+export {
+  explainedVariance,
+  type Interval,
+  mean,
+  meanInterval,
+  proportionInterval,
+  standardDeviation,
+} from './statistics.ts';

@@ -1,9 +1,35 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { explainedVariance, mean, standardDeviation } from './statistics.ts';
+import {
+  explainedVariance,
+  mean,
+  meanInterval,
+  proportionInterval,
+  standardDeviation,
+} from './statistics.ts';
 
 const number = fc.double({ min: -1e3, max: 1e3, noNaN: true });
 const pairs = fc.array(fc.tuple(number, number), { minLength: 2, maxLength: 12 });
+
+describe('intervals', () => {
+  test('of a mean: 2 ± 1.96·√2/√2', () => {
+    const [low, high] = meanInterval([1, 3]);
+    expect([low, high].map((x) => Number(x.toFixed(4)))).toEqual([0.04, 3.96]);
+    expect(meanInterval([5])).toEqual([Number.NaN, Number.NaN]);
+  });
+
+  test('of a proportion have a width at 0 and 1', () => {
+    // p = 1, n = 4, c = 3.8415: (1 + c/8 ± c/8)/(1 + c/4) = [1/1.9604, 1].
+    const [low, high] = proportionInterval(1, 4);
+    expect(low).toBeCloseTo(0.5101, 4);
+    expect(high).toBeCloseTo(1, 12);
+    const mirrored = proportionInterval(0, 4);
+    expect(mirrored[0]).toBeCloseTo(0, 12);
+    expect(mirrored[1]).toBeCloseTo(0.4899, 4);
+    // p = ½, n = 20: half = √(c/80 + c²/1600)/(1 + c/20) = 0.2007.
+    expect(proportionInterval(0.5, 20)[1]).toBeCloseTo(0.7007, 4);
+  });
+});
 
 describe('mean() and standardDeviation()', () => {
   test('give the hand-worked numbers', () => {

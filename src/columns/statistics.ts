@@ -33,3 +33,29 @@ function squaredDeviations(x: ArrayLike<number>): number {
   const centre = mean(shifted);
   return shifted.reduce((sum, value) => sum + (value - centre) ** 2, 0);
 }
+
+/** The normal quantile of a two-sided 95 % interval. */
+const Z = 1.959964;
+
+/** Lower and upper end of an interval. */
+export type Interval = readonly [low: number, high: number];
+
+/** The 95 % interval of a mean of independent numbers: m ± 1.96·s/√n; NaN for fewer than two.
+ *  @example [1, 3]  →  s = √2, 2 ± 1.96·1 = [0.04, 3.96] */
+export function meanInterval(x: ArrayLike<number>): Interval {
+  if (x.length < 2) return [Number.NaN, Number.NaN];
+  const half = (Z * standardDeviation(x)) / Math.sqrt(x.length);
+  return [mean(x) - half, mean(x) + half];
+}
+
+/** Wilson's 95 % interval of a proportion p of n cases. Unlike p ± 1.96·SE it has a width at 0 and 1.
+ *  With c = 1.96²: (p + c/2n ± √(c·p(1−p)/n + c²/4n²))/(1 + c/n); NaN without cases.
+ *  @example p=1, n=4  →  [0.51, 1] */
+export function proportionInterval(p: number, n: number): Interval {
+  if (!(n > 0)) return [Number.NaN, Number.NaN];
+  const c = Z * Z;
+  const middle = p + c / (2 * n);
+  const half = Math.sqrt((c * p * (1 - p)) / n + (c / (2 * n)) ** 2);
+  const clamp = (x: number) => Math.min(1, Math.max(0, x / (1 + c / n)));
+  return [clamp(middle - half), clamp(middle + half)];
+}

@@ -2,6 +2,7 @@ export { AtomicFile, syncFolder, syncTree, writeAtomically } from './atomic-file
 export { appendJsonLines } from './jsonl.ts';
 export { JsonlTail, type LineSink } from './jsonl-tail.ts';
 export {
+  hashFile,
   parseJsonObject,
   pathExists,
   readBytes,
@@ -9,4 +10,5 @@ export {
   splitLines,
   statIfExists,
 } from './read.ts';
-export { explainSystemError } from './system-error.ts';
+export { shellQuote, shortPath } from './shell-path.ts';
+export { describeSystemError, explainSystemError } from './system-error.ts';

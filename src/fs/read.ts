@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { type FileHandle, readFile, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 
 /** The stats of the file or folder at `path`, or undefined if there is none. */
 export function statIfExists(path: string): Promise<Stats | undefined> {
@@ -73,4 +76,11 @@ export function parseJsonObject(text: string, file: string): Record<string, unkn
   }
   const got = Array.isArray(value) ? 'an array' : JSON.stringify(value);
   throw new TypeError(`Cannot read ${file}: it must be an object, got ${got}`);
+}
+
+/** SHA-256 of a file in hexadecimal; the file is streamed, so its size does not matter for memory. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash);
+  return hash.digest('hex');
 }

@@ -40,3 +40,42 @@ function findSystemError(error: unknown): SystemError | undefined {
   const isSystemError = code !== undefined && (syscall !== undefined || code in meanings);
   return isSystemError ? (error as SystemError) : findSystemError(error.cause);
 }
+
+/** What a system error means, by code; the words follow the path. */
+const causes: Readonly<Record<string, string>> = {
+  ENOENT: 'it must exist, got no such file or folder; check the path',
+  EEXIST: 'it must not exist, got a file or folder; choose another path',
+  EISDIR: 'it must be a file, got a folder; check the path',
+  ENOTDIR: 'every part of the path but the last must be a folder, got a file; check the path',
+  ENOTEMPTY: 'it must be empty, got files in it; choose another folder',
+  EACCES: 'permission is missing; grant it or choose another path',
+  EPERM: 'permission is missing; grant it or choose another path',
+  EROFS: 'the file system is read-only; make it writable or choose another path',
+  ENOSPC: 'the disk is full; free space',
+  EDQUOT: 'the disk quota is used up; free space',
+  EMFILE: 'too many files are open; raise the limit (ulimit -n)',
+  EIO: 'the disk reports an error; check it',
+};
+
+const actions: Readonly<Record<string, string>> = {
+  mkdir: 'create',
+  mkdtemp: 'create',
+  open: 'open',
+  read: 'read',
+  write: 'write',
+  scandir: 'list',
+  unlink: 'delete',
+  rmdir: 'delete',
+};
+
+/** A raw error of the system in one sentence; undefined for other errors.
+ *  @example "EACCES: permission denied, open 'a.txt'"
+ *    →  'Cannot open a.txt: permission is missing; grant it or choose another path' */
+export function describeSystemError(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  const isRaw = code !== undefined && syscall !== undefined && error.message.startsWith(code);
+  const cause = code === undefined ? undefined : causes[code];
+  if (!isRaw || cause === undefined) return undefined;
+  return `Cannot ${actions[syscall] ?? 'use'} ${path ?? 'a file'}: ${cause}`;
+}

@@ -1,4 +1,5 @@
-export { BaseModel, type Weights } from './decoder/base-model.ts';
+export type { LayerRole } from './decoder/base-model.ts';
+export { BaseModel, type BaseModelOptions, type Weights } from './decoder/base-model.ts';
 export { createModel, freshArchitecture } from './decoder/create-model.ts';
 export type { DecoderConfig, RopeConfig } from './decoder/decoder-config.ts';
 export { type Architecture, readArchitecture } from './decoder/families/index.ts';
@@ -6,25 +7,32 @@ export {
   backward,
   type ForwardOptions,
   forward,
-  type LayerRole,
   type Pass,
   passOfRows,
   type RowPass,
 } from './decoder/forward.ts';
-export { type LoadedModel, loadModel } from './decoder/load-model.ts';
+export { type LoadedModel, type LoadModelOptions, loadModel } from './decoder/load-model.ts';
 export { mergeAdapter } from './decoder/merge-adapter.ts';
 export { PackedBatch } from './decoder/packed-batch.ts';
 export { type SaveModelOptions, saveModel } from './decoder/save-model.ts';
 export { PolicyModel, type PolicyOptions } from './policy-model.ts';
 export {
+  type LoadRewardModelOptions,
   loadRewardModel,
   RewardModel,
+  type RewardModelClass,
   type RewardModelOptions,
   type ScoreNormalization,
   saveRewardModel,
 } from './reward-model.ts';
 export type { RoleOptions } from './role-model.ts';
-export { randomHead, ScalarModel, type ScalarModelOptions, zeroHead } from './scalar-model.ts';
+export {
+  randomHead,
+  readScalarHead,
+  ScalarModel,
+  type ScalarModelOptions,
+  zeroHead,
+} from './scalar-model.ts';
 export { type ModelOutput, type ResponseLogprobs, SFTModel } from './sft-model.ts';
 export type { TokenBatch } from './token-batch.ts';
 export { ValueModel } from './value-model.ts';

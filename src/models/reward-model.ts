@@ -5,7 +5,8 @@ import { readAdapter, scoreWeightName, type Tokenizer, writeAdapter } from '../b
 import { parseJsonObject, statIfExists, writeAtomically } from '../fs/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
 import { takeRows } from './decoder/rows.ts';
-import { ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
+import { transposedModules } from './decoder/weight-shapes.ts';
+import { readScalarHead, ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
 /** Mean and standard deviation of the scores of reference texts. */
@@ -43,6 +44,9 @@ export class RewardModel extends ScalarModel {
   }
 }
 
+/** A class that extends RewardModel. */
+export type RewardModelClass = new (options: RewardModelOptions) => RewardModel;
+
 const normalizationFile = 'score_normalization.json';
 
 const normalizationSchema = z.object({ mean: z.number(), std: z.number().positive() });
@@ -59,27 +63,44 @@ export async function saveRewardModel(
   }
   await writeAdapter(folder, model.adapter, {
     baseModelNameOrPath,
+    fingerprint: model.base.fingerprint(),
     extraTensors: new Map([[scoreWeightName, model.head]]),
     taskType: 'SEQ_CLS',
+    fanInFanOut: transposedModules(model.base.architecture).size > 0,
   });
-  const normalization = JSON.stringify(model.normalization, undefined, 2);
+  // A sequence classifier of transformers has no bias: (x + b − μ)/σ = (x − (μ − b))/σ.
+  const { mean, std } = model.normalization;
+  const folded = { mean: mean - (model.bias?.data[0] ?? 0), std };
+  const normalization = JSON.stringify(folded, undefined, 2);
   await writeAtomically(join(folder, normalizationFile), `${normalization}\n`);
+}
+
+/** The base of a reward model and its tokenizer. */
+export interface LoadRewardModelOptions {
+  /** The base that the reward model was trained on. */
+  readonly base: BaseModel;
+  readonly tokenizer: Tokenizer;
+  /** Receives a sentence if the reward model may be for another base. */
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 /** Reads a reward model that `saveRewardModel` or PEFT saved, over a loaded base. */
 export async function loadRewardModel(
   folder: string,
-  { base, tokenizer }: { base: BaseModel; tokenizer: Tokenizer },
+  { base, tokenizer, warn }: LoadRewardModelOptions,
 ): Promise<RewardModel> {
-  const { adapter, extraTensors } = await readAdapter(folder, base.modules());
-  const head = extraTensors.get(scoreWeightName);
-  if (head === undefined) {
+  const { adapter, extraTensors, warning } = await readAdapter(folder, base);
+  if (warning !== undefined) warn?.(warning);
+  const { hidden_size: hiddenSize } = base.architecture.config;
+  const what = `the reward model ${folder}`;
+  const saved = readScalarHead(extraTensors, { what, hiddenSize });
+  if (saved === undefined) {
     throw new Error(
       `Cannot load the reward model ${folder}: its adapter must contain the head ${scoreWeightName}, got none; save it with PEFT's modules_to_save or with proximal`,
     );
   }
   const normalization = await readNormalization(join(folder, normalizationFile));
-  return new RewardModel({ base, tokenizer, adapter, head, normalization });
+  return new RewardModel({ base, tokenizer, adapter, ...saved, normalization });
 }
 
 /** Reward models from PEFT have no such file. */

@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { tinyModel, tinyTokenizer } from '../../test/helpers/generation-tiny-model.ts';
+import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { writeAdapter } from '../base-setup/index.ts';
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { tensor } from '../engine/runtime/index.ts';
 import { PolicyModel } from './policy-model.ts';
-import { RewardModel } from './reward-model.ts';
+import { loadRewardModel, RewardModel, saveRewardModel } from './reward-model.ts';
 import { randomHead, zeroHead } from './scalar-model.ts';
 import { SFTModel } from './sft-model.ts';
 import type { TokenBatch } from './token-batch.ts';
@@ -175,10 +177,101 @@ describe('RewardModel', () => {
     close(custom, [plain[0]! - 0.2 + 0.2, plain[1]! - 0.3]);
   });
 
+  test('is rejected if it was saved with two labels', async () => {
+    const folder = makeTempFolder();
+    const head = tensor(new Float32Array(2 * size), [2, size]);
+    const extraTensors = new Map([['score.weight', head]]);
+    await writeAdapter(folder, options.adapter, { taskType: 'SEQ_CLS', extraTensors });
+    await expect(loadRewardModel(folder, { base, tokenizer })).rejects.toThrow(
+      `Cannot load the reward model ${folder}: its head must have one label, got 2; train it with num_labels=1`,
+    );
+  });
+
+  test('is rejected if its head belongs to another base', async () => {
+    const folder = makeTempFolder();
+    const extraTensors = new Map([['score.weight', randomHead(size + 1)]]);
+    await writeAdapter(folder, options.adapter, { taskType: 'SEQ_CLS', extraTensors });
+    await expect(loadRewardModel(folder, { base, tokenizer })).rejects.toThrow(
+      `its head must have ${size} weights like the base's hidden states, got ${size + 1}`,
+    );
+  });
+
+  test('keeps the bias of a head through saving, as part of its normalisation', async () => {
+    const folder = makeTempFolder();
+    const bias = tensor(Float32Array.of(2), [1]);
+    const biased = new RewardModel({ ...options, bias, normalization: { mean: 1, std: 0.5 } });
+    await saveRewardModel(folder, biased, { baseModelNameOrPath: 'base' });
+    const loaded = await loadRewardModel(folder, { base, tokenizer });
+    close(await loaded.forward(whole), await biased.forward(whole));
+    const plain = await model.forward(whole);
+    close(
+      await biased.forward(whole),
+      plain.map((score) => (score + 1) / 0.5),
+    );
+  });
+
   test('its head starts with standard deviation 1/√(d + 1)', () => {
     const { data } = randomHead(10_000);
     const variance = data.reduce((sum, x) => sum + x * x, 0) / data.length;
     expect(variance * 10_001).toBeCloseTo(1, 1);
+  });
+});
+
+describe('sequences that share their first tokens run these once, and', () => {
+  const shared = [3, 9, 4, 8, 5, 7, 6, 10, 11, 12];
+  const sequences = [
+    [...shared, 13, 14, 15, 16, 17],
+    [...shared, 18, 19, 20],
+    shared,
+    [...shared.slice(0, 8), 21],
+    [22, ...shared],
+  ];
+  const options = { base, tokenizer, adapter: trainedAdapter(4), head: randomHead(size, 1) };
+  const policy = new PolicyModel(options);
+  const value = new ValueModel(options);
+  const reward = new RewardModel(options);
+  afterAll(() => policy.dispose());
+
+  test('have the values of each sequence alone', async () => {
+    const together = await value.forward(sequences);
+    expect(together.map(({ length }) => length)).toEqual([15, 13, 10, 9, 11]);
+    for (const [i, sequence] of sequences.entries()) {
+      close(together[i]!, (await value.forward([sequence]))[0]!);
+    }
+  });
+
+  test('have the reward of each sequence alone', async () => {
+    const together = await reward.forward(sequences);
+    for (const [i, sequence] of sequences.entries()) {
+      close([together[i]!], await reward.forward([sequence]));
+    }
+  });
+
+  test('have the logits of each sequence alone', async () => {
+    const { logits } = await policy.forward(sequences);
+    for (const [i, sequence] of sequences.entries()) {
+      const alone = (await policy.forward([sequence])).logits[0]!;
+      expect(logits[i]!.shape).toEqual([sequence.length, vocabulary]);
+      close(logits[i]!.data, alone.data);
+    }
+  });
+
+  test('have the logprobs and the values of each response alone', async () => {
+    // The last prompt shares all but its end with the others; the responses start alike too.
+    const sharedPrompts = [shared, shared, [...shared, 13], shared.slice(0, 9)];
+    const sharedResponses = [
+      [13, 14, 15],
+      [13, 14],
+      [14, 16],
+      [12, 13, 14],
+    ];
+    const { logprobs } = await policy.logprobs(sharedPrompts, sharedResponses);
+    const values = await value.values(sharedPrompts, sharedResponses);
+    for (const [i, prompt] of sharedPrompts.entries()) {
+      const response = sharedResponses[i]!;
+      close(logprobs[i]!, (await policy.logprobs([prompt], [response])).logprobs[0]!);
+      close(values[i]!, (await value.values([prompt], [response]))[0]!);
+    }
   });
 });
 

@@ -47,14 +47,14 @@ describe('a broken connection', () => {
 
   test('that goes idle is resumed', async () => {
     setup.hub.faults.silentAfter = 30_000;
-    expect(await readWeights(await resolveModel(modelId, { timeoutMs: 150 }))).toBe(weights);
+    expect(await readWeights(await resolveModel(modelId, { timeout: 0.15 }))).toBe(weights);
     const starts = setup.hub.requests.flatMap((line) => /bytes=(\d+)-$/.exec(line)?.[1] ?? []);
     expect(starts).toEqual(['30000', '60000', '90000']);
   });
 
   test('that stays idle is reported', async () => {
     setup.hub.faults.silentAfter = 0;
-    expect(await messageOf(resolveModel(modelId, { timeoutMs: 200 }))).toBe(
+    expect(await messageOf(resolveModel(modelId, { timeout: 0.2 }))).toBe(
       `Cannot download owner/tiny: ${setup.hub.url} must answer within 0.2 s, got no answer; check the connection, or pass offline: true to use a cached copy`,
     );
   });

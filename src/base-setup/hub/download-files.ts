@@ -35,7 +35,7 @@ export async function downloadFiles(
   files: readonly HubFile[],
   { client, id, commit, cache, settings, onProgress }: FilesDownload,
 ): Promise<void> {
-  const { timeoutMs } = settings;
+  const { timeout } = settings;
   const totalBytesOfAll = files.reduce((sum, { size }) => sum + size, 0);
   let bytesBefore = 0;
   for (const file of files) {
@@ -50,7 +50,7 @@ export async function downloadFiles(
         totalBytesOfAll,
       });
     if ((await statIfExists(path))?.size !== size) {
-      await downloadBlob(file, { client, id, commit, path, timeoutMs, onBytes });
+      await downloadBlob(file, { client, id, commit, path, timeout, onBytes });
     }
     await cache.linkBlob(hash, { commit, name });
     bytesBefore += size;
@@ -63,7 +63,7 @@ interface BlobDownload {
   readonly commit: string;
   /** Path of the finished blob; while incomplete, `.incomplete` is appended. */
   readonly path: string;
-  readonly timeoutMs: number;
+  readonly timeout: number;
   readonly onBytes: (receivedBytes: number) => void;
 }
 
@@ -137,9 +137,9 @@ async function prepare(incomplete: string, expectedSize: number): Promise<number
 /** Appends what one connection delivers; returns the error if another attempt may succeed. */
 async function fetchOnce(
   { name, size }: HubFile,
-  { client, commit, incomplete, start, timeoutMs, onBytes }: Transfer & { readonly start: number },
+  { client, commit, incomplete, start, timeout, onBytes }: Transfer & { readonly start: number },
 ): Promise<Error | undefined> {
-  const idle = watchIdleTime(timeoutMs);
+  const idle = watchIdleTime(timeout);
   try {
     const { signal } = idle;
     const response = await client.openFile(name, { commit, start, signal });
@@ -179,10 +179,10 @@ function tooLong(name: string, size: number): Error {
 }
 
 /** A signal that aborts when no data arrives for a while. */
-function watchIdleTime(timeoutMs: number) {
+function watchIdleTime(timeout: number) {
   const controller = new AbortController();
   const abort = () => controller.abort(new DOMException('No data arrived', 'TimeoutError'));
-  const timer = setTimeout(abort, timeoutMs);
+  const timer = setTimeout(abort, 1000 * timeout);
   return {
     signal: controller.signal,
     reset: () => timer.refresh(),

@@ -15,9 +15,9 @@ export class HubClient {
   private readonly request: HubRequest;
 
   constructor(settings: HubSettings, { id, revision }: { id: string; revision: string }) {
-    const { endpoint, token, timeoutMs } = settings;
+    const { endpoint, token, timeout } = settings;
     this.settings = settings;
-    this.request = { endpoint, id, revision, timeoutMs, authorized: token !== undefined };
+    this.request = { endpoint, id, revision, timeout, authorized: token !== undefined };
   }
 
   /** The current commit of the revision and the names of its files. */
@@ -100,13 +100,17 @@ export class HubClient {
   /** Adds the token, because the library accepts only tokens that start with `hf_`. It is never sent
    *  to another host: `fetch` drops it on a redirect. */
   protected readonly fetch = (input: string | URL | Request, init: RequestInit = {}) => {
-    const { endpoint, token, timeoutMs } = this.settings;
+    const { endpoint, token, timeout } = this.settings;
     const headers = new Headers(init.headers);
     const url = new URL(input instanceof Request ? input.url : input);
     headers.set('user-agent', 'proximal');
     if (token !== undefined && url.origin === new URL(endpoint).origin) {
       headers.set('authorization', `Bearer ${token}`);
     }
-    return fetch(input, { signal: AbortSignal.timeout(timeoutMs), ...init, headers });
+    return fetch(input, {
+      signal: AbortSignal.timeout(Math.ceil(1000 * timeout)),
+      ...init,
+      headers,
+    });
   };
 }

@@ -45,7 +45,7 @@ describe('the hub', () => {
 
   test('that does not answer is reported', async () => {
     setup.hub.faults.silent = true;
-    expect(await messageOf(resolveModel(modelId, { timeoutMs: 50 }))).toContain(
+    expect(await messageOf(resolveModel(modelId, { timeout: 0.05 }))).toContain(
       'must answer within 0.05 s, got no answer',
     );
   });

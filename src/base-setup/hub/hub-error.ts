@@ -7,10 +7,10 @@ export interface HubRequest {
   readonly revision: string;
   /** Whether a token was sent. */
   readonly authorized: boolean;
-  readonly timeoutMs: number;
+  readonly timeout: number;
 }
 
-/** The hub denied access, is unreachable for now, or gave an answer that a retry will not change. */
+/** The hub denied access, is unreachable for now, or returned an error that a retry will not fix. */
 export type HubFailure = 'denied' | 'unreachable' | 'final';
 
 /** A failed request to the hub. */
@@ -29,11 +29,11 @@ export function explainHubFailure(cause: unknown, request: HubRequest): unknown 
   if (!(cause instanceof Error) || cause instanceof HubError) return cause;
   const status = (cause as Partial<HubApiError>).statusCode;
   if (status !== undefined) return explainStatus(status, { ...request, cause });
-  const { endpoint, id, timeoutMs } = request;
+  const { endpoint, id, timeout } = request;
   const start = `Cannot download ${id}: ${endpoint}`;
   const remedy = 'check the connection, or pass offline: true to use a cached copy';
   if (cause.name === 'TimeoutError') {
-    const message = `${start} must answer within ${timeoutMs / 1000} s, got no answer; ${remedy}`;
+    const message = `${start} must answer within ${timeout} s, got no answer; ${remedy}`;
     return new HubError(message, { cause, failure: 'unreachable' });
   }
   if (cause instanceof SyntaxError) {

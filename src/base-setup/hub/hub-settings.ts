@@ -11,8 +11,8 @@ export interface HubOptions {
   readonly offline?: boolean;
   /** URL of the hub; `HF_ENDPOINT`, else https://huggingface.co. */
   readonly endpoint?: string;
-  /** Longest wait for the next byte from the hub; 30 seconds by default. */
-  readonly timeoutMs?: number;
+  /** Seconds to wait for the next byte from the hub; 30 by default. */
+  readonly timeout?: number;
 }
 
 export interface HubSettings {
@@ -20,7 +20,7 @@ export interface HubSettings {
   readonly token: string | undefined;
   readonly offline: boolean;
   readonly endpoint: string;
-  readonly timeoutMs: number;
+  readonly timeout: number;
 }
 
 /** Fills missing options from the environment variables that Hugging Face's clients read. */
@@ -39,7 +39,7 @@ export async function readHubSettings(options: HubOptions): Promise<HubSettings>
     token: options.token || env.HF_TOKEN || (await readSavedToken(home)),
     offline: options.offline ?? /^(1|on|yes|true)$/i.test(env.HF_HUB_OFFLINE ?? ''),
     endpoint: endpoint.replace(/\/+$/, ''),
-    timeoutMs: options.timeoutMs ?? 30_000,
+    timeout: options.timeout ?? 30,
   };
 }
 

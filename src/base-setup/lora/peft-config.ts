@@ -10,6 +10,8 @@ export const basePrefix = 'base_model.model.';
 export const headModules = ['score', 'classifier'] as const;
 /** The weight [1, hidden] of a value or reward head, in graphs, optimisers and saved adapters. */
 export const scoreWeightName = 'score.weight';
+/** The bias [1] of a value head. */
+export const scoreBiasName = 'score.bias';
 
 /** The content of an `adapter_config.json`. The tensors decide which modules have an adapter. */
 export interface PeftConfig {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { readPeftGolden } from '../../../test/helpers/peft-golden.ts';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import { tensor } from '../../engine/runtime/index.ts';
+import type { AdapterBase } from './base-fingerprint.ts';
 import { LoraAdapter } from './lora-adapter.ts';
 import { readAdapter } from './peft-reader.ts';
 import { writeAdapter } from './peft-writer.ts';
@@ -14,6 +15,11 @@ const modules = new Map([
   ['model.layers.1.self_attn.q_proj', [4, 3]],
   ['model.layers.1.mlp.up_proj', [5, 3]],
 ] as const);
+/** A base with these modules. */
+const base: AdapterBase = {
+  modules: () => modules,
+  fingerprint: () => ({ config: {}, weights: '0'.repeat(64) }),
+};
 const q0 = 'model.layers.0.self_attn.q_proj';
 const fresh = () =>
   LoraAdapter.create({ r: 2, lora_alpha: 4, target_modules: ['q_proj'] }, modules).weights;
@@ -63,7 +69,7 @@ describe('readAdapter()', () => {
 
 describe('readAdapter() rejects', () => {
   const expectError = async (folder: string, error: Error) => {
-    await expect(readAdapter(folder, modules)).rejects.toThrow(error);
+    await expect(readAdapter(folder, base)).rejects.toThrow(error);
   };
 
   it('a folder without adapter_config.json', async () => {
@@ -177,6 +183,6 @@ describe('readAdapter() rejects', () => {
     const file = join(folder, 'adapter_model.safetensors');
     const bytes = readFileSync(file);
     writeFileSync(file, bytes.subarray(0, -4));
-    await expect(readAdapter(folder, modules)).rejects.toThrow(`Cannot read ${file}: `);
+    await expect(readAdapter(folder, base)).rejects.toThrow(`Cannot read ${file}: `);
   });
 });

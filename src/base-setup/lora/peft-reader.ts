@@ -3,6 +3,7 @@ import { type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { pathExists } from '../../fs/index.ts';
 import { SafetensorsReader } from '../safetensors/index.ts';
 import { quote, showList, type TensorInfo } from '../safetensors/tensor-info.ts';
+import { type AdapterBase, checkBase, readFingerprint } from './base-fingerprint.ts';
 import { LoraAdapter, type ModuleShapes } from './lora-adapter.ts';
 import { matchesModule } from './lora-config.ts';
 import {
@@ -18,17 +19,23 @@ export interface PeftAdapter extends Omit<PeftConfig, 'lora'> {
   readonly adapter: LoraAdapter;
   /** Weights of a value or reward head, such as `score.weight`. */
   readonly extraTensors: ReadonlyMap<string, Tensor<'float32'>>;
+  /** One sentence if the adapter may be for another base: it names another, and has no fingerprint. */
+  readonly warning: string | undefined;
 }
 
-/** Reads a LoRA adapter that PEFT or `writeAdapter` saved, for a base with these modules.
+/** Reads a LoRA adapter that PEFT or `writeAdapter` saved, over the base that it was trained on.
  *  @example
- *  const { adapter } = await readAdapter('my-adapter', base.modules()); */
-export async function readAdapter(folder: string, modules: ModuleShapes): Promise<PeftAdapter> {
+ *  const { base } = await loadModel('Qwen/Qwen3-0.6B');
+ *  const { adapter } = await readAdapter('my-adapter', base); */
+export async function readAdapter(folder: string, base: AdapterBase): Promise<PeftAdapter> {
   const { lora, ...about } = await readPeftConfig(folder);
   const file = await findTensors(folder);
   const reader = await SafetensorsReader.open(file);
   try {
     const trainedOn = about.baseModelNameOrPath;
+    const fingerprint = readFingerprint(reader.metadata, file);
+    const warning = checkBase({ folder, trainedOn, fingerprint }, base);
+    const modules = base.modules();
     const sorted = sortTensors(reader.tensors, { file, modules, r: lora.r, trainedOn });
     const weights = await readTensors(
       reader,
@@ -39,6 +46,7 @@ export async function readAdapter(folder: string, modules: ModuleShapes): Promis
       ...about,
       adapter: new LoraAdapter({ ...lora, target_modules }, weights),
       extraTensors: await readTensors(reader, sorted.heads),
+      warning,
     };
   } finally {
     await reader.close();

@@ -46,7 +46,7 @@ describe.each(peftFamilies)('An adapter that we write for %s', (family) => {
     const adapter = withRandomB(LoraAdapter.create(configs[name], base.modules()));
     const folder = caseFolder(`${family}-adapter-${name}`);
     await writeAdapter(folder, adapter, options);
-    const read = await readAdapter(folder, base.modules());
+    const read = await readAdapter(folder, base);
     const logits = await computeLogits(base, sequences, read.adapter);
     expect(logits).toEqual(await computeLogits(base, sequences, adapter));
     expect(logits).not.toEqual(await computeLogits(base, sequences));
@@ -70,7 +70,7 @@ describe.each(peftFamilies)('An adapter that we write for %s', (family) => {
       }
       const folder = caseFolder(`${family}-${taskType}`);
       await writeAdapter(folder, adapter, { ...options, taskType, extraTensors });
-      const read = await readAdapter(folder, base.modules());
+      const read = await readAdapter(folder, base);
       const model = new ValueModel({ base, adapter, head });
       const again = new ValueModel({
         base,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Tensor } from '../../engine/runtime/index.ts';
 import { writeAtomically } from '../../fs/index.ts';
 import { writeSafetensors } from '../safetensors/index.ts';
+import { type BaseFingerprint, fingerprintMetadata } from './base-fingerprint.ts';
 import type { LoraAdapter } from './lora-adapter.ts';
 import { matchesModule } from './lora-config.ts';
 import { basePrefix, configFileName, tensorFileName } from './peft-config.ts';
@@ -11,6 +12,9 @@ import { basePrefix, configFileName, tensorFileName } from './peft-config.ts';
 export interface WriteAdapterOptions {
   /** The hub id or folder of the base, from which PEFT's `AutoPeftModel` loads it. */
   readonly baseModelNameOrPath?: string;
+  /** `base.fingerprint()` of the base that the adapter was trained over: `readAdapter` then rejects any
+   *  other base. */
+  readonly fingerprint?: BaseFingerprint;
   /** CAUSAL_LM by default. SEQ_CLS and TOKEN_CLS have a head named `score` in PEFT; in transformers
    *  the head of TOKEN_CLS has a bias, and GPT-2 names it `classifier`. */
   readonly taskType?: 'CAUSAL_LM' | 'SEQ_CLS' | 'TOKEN_CLS';
@@ -30,7 +34,8 @@ export async function writeAdapter(
   const tensors = [...adapter.weights, ...(options.extraTensors ?? [])].map(
     ([name, { shape, data }]) => ({ name: `${basePrefix}${name}`, shape, data }),
   );
-  await writeSafetensors(join(folder, tensorFileName), { tensors, stream: tensors });
+  const metadata = fingerprintMetadata(options.fingerprint);
+  await writeSafetensors(join(folder, tensorFileName), { tensors, stream: tensors, metadata });
   const config = JSON.stringify(describeAdapter(adapter, options), undefined, 2);
   await writeAtomically(join(folder, configFileName), `${config}\n`);
 }

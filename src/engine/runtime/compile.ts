@@ -58,8 +58,8 @@ export class CompiledGraph {
       })
       .finally(() => this.running.delete(running));
     if (isObserved()) {
-      const milliseconds = performance.now() - start;
-      reportRun({ milliseconds, flops: countFlops(this.nodes, bindings) });
+      const seconds = (performance.now() - start) / 1000;
+      reportRun({ seconds, flops: countFlops(this.nodes, bindings) });
     }
     const outputs: Outputs = {};
     for (const name of this.outputs) {

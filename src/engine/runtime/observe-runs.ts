@@ -3,8 +3,8 @@ import { type Bindings, resolveShape } from './feeds.ts';
 
 /** One run of a compiled graph. */
 export interface RunRecord {
-  /** Time in ONNX Runtime, including feeds and outputs. */
-  readonly milliseconds: number;
+  /** Seconds in ONNX Runtime, including feeds and outputs. */
+  readonly seconds: number;
   /** Operations of the graph's products at the sizes of the run. */
   readonly flops: number;
 }

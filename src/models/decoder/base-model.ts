@@ -1,4 +1,5 @@
-import type { ModuleShapes } from '../../base-setup/lora/lora-adapter.ts';
+import type { AdapterBase, BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
+import type { LoraAdapter, ModuleShapes } from '../../base-setup/lora/lora-adapter.ts';
 import type { Graph } from '../../engine/graph/index.ts';
 import {
   type CompiledGraph,
@@ -10,6 +11,7 @@ import {
   tensor,
 } from '../../engine/runtime/index.ts';
 import type { Architecture } from './families/index.ts';
+import { fingerprintModel } from './fingerprint-weights.ts';
 import { logitsGraph } from './head-graph.ts';
 import { layerParts } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
@@ -18,13 +20,23 @@ import { runTokenHead, type TokenNumbers } from './token-head.ts';
 /** Weights of a model by their Hugging Face names. */
 export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
 
+/** How a base runs, and its name. */
+export interface BaseModelOptions {
+  /** Number of layers that one ONNX Runtime session runs; 1 by default. */
+  readonly layersPerSession?: number;
+  /** Hub id or folder, for errors. */
+  readonly name?: string | undefined;
+}
+
 /**
  * A frozen model: one copy of its weights, shared by all graphs. Roles (policy, reference, value,
  * reward) are adapters and heads over it.
  */
-export class BaseModel {
+export class BaseModel implements AdapterBase {
   readonly architecture: Architecture;
   readonly weights: Weights;
+  /** Hub id or folder; undefined if the model was created in memory. */
+  readonly name: string | undefined;
   /** Number of layers that one ONNX Runtime session runs. */
   readonly layersPerSession: number;
   private readonly compiled = new Map<string, Promise<CompiledGraph>>();
@@ -33,10 +45,11 @@ export class BaseModel {
   constructor(
     architecture: Architecture,
     weights: Weights,
-    { layersPerSession = 1 }: { readonly layersPerSession?: number } = {},
+    { layersPerSession = 1, name }: BaseModelOptions = {},
   ) {
     this.architecture = architecture;
     this.weights = weights;
+    this.name = name;
     this.layersPerSession = layersPerSession;
   }
 
@@ -49,6 +62,11 @@ export class BaseModel {
         shapes.map(([name, shape]) => [`${family.names.layer(index)}${name}`, shape] as const),
       ).flat(),
     );
+  }
+
+  /** What identifies this model in adapters that are trained over it, from the weights as they are. */
+  fingerprint(): BaseFingerprint {
+    return fingerprintModel(this.architecture, this.weights);
   }
 
   /** Logits [rows, V] of some hidden states. */
@@ -135,4 +153,10 @@ function expectBelow(ids: Int32Array, end: number, rule: string): void {
   const wrong = ids.find((id) => id < 0 || id >= end);
   if (wrong === undefined) return;
   throw new RangeError(`Cannot embed the tokens: ${rule} ${end}, got ${wrong}`);
+}
+
+/** The layers of a role: the shared base and the adapter that makes the role differ from it. */
+export interface LayerRole {
+  readonly base: BaseModel;
+  readonly adapter?: LoraAdapter | undefined;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { forward } from '../../../test/helpers/model-runs.ts';
 import { resolveModelConfig } from '../../config/model-config.ts';
-import { createModel, dropoutFields, freshArchitecture } from './create-model.ts';
+import { attentionDropoutField, createModel, freshArchitecture } from './create-model.ts';
 import { readArchitecture } from './families/index.ts';
 import { weightShapes } from './weight-shapes.ts';
 
@@ -99,9 +99,14 @@ test('respects fewer key heads and a custom head width', () => {
   expect(freshArchitecture(config).config).toMatchObject({ num_key_value_heads: 2, head_dim: 16 });
 });
 
-test('dropout is written under each family’s names', () => {
-  const fields = (modelType: 'qwen3' | 'gpt2') =>
-    dropoutFields(resolveModelConfig({ modelType, dropout: 0.2 }));
-  expect(fields('qwen3')).toEqual({ attention_dropout: 0.2 });
-  expect(fields('gpt2')).toEqual({ embd_pdrop: 0.2, attn_pdrop: 0.2, resid_pdrop: 0.2 });
+test.each([
+  ['qwen3', 'attention_dropout'],
+  ['gpt2', 'attn_pdrop'],
+] as const)('dropout of %s is in its architecture and in config.json', (modelType, field) => {
+  const config = resolveModelConfig({ ...shape, modelType, dropout: 0.2 });
+  const { family, config: fresh } = freshArchitecture(config);
+  const fields = { embd_pdrop: 0.2, resid_pdrop: 0.2 };
+  expect(fresh).toMatchObject(fields);
+  expect(family.describe(fresh)).toMatchObject(fields);
+  expect(attentionDropoutField(config)).toEqual({ [field]: 0.2 });
 });

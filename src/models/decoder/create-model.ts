@@ -41,6 +41,8 @@ export function freshArchitecture(config: ModelConfig): Architecture {
     tie_word_embeddings: config.tieWordEmbeddings,
     attention_bias: false,
     mlp_bias: false,
+    embd_pdrop: config.dropout,
+    resid_pdrop: config.dropout,
     rope: config.ropeTheta === undefined ? undefined : plainRope(config.ropeTheta),
   };
   return readArchitecture(describeArchitecture(decoder));
@@ -57,11 +59,11 @@ function plainRope(rope_theta: number): RopeConfig {
   };
 }
 
-/** The dropout fields of config.json, as transformers names them. */
-export function dropoutFields({
+/** The field of config.json for dropout of attention probabilities, which only transformers applies;
+ *  the architecture has the other dropout fields. */
+export function attentionDropoutField({
   modelType,
   dropout,
 }: ModelConfig): Readonly<Record<string, number>> {
-  if (modelType !== 'gpt2') return { attention_dropout: dropout };
-  return { embd_pdrop: dropout, attn_pdrop: dropout, resid_pdrop: dropout };
+  return { [modelType === 'gpt2' ? 'attn_pdrop' : 'attention_dropout']: dropout };
 }

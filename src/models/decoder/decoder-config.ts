@@ -23,6 +23,10 @@ export interface DecoderConfig {
   readonly tie_word_embeddings: boolean;
   readonly attention_bias: boolean;
   readonly mlp_bias: boolean;
+  /** Fraction of the embeddings' numbers that is dropped while all weights are trained. */
+  readonly embd_pdrop: number;
+  /** The same for what attention and MLP add to the hidden states. */
+  readonly resid_pdrop: number;
   /** Missing if positions are learned embeddings. */
   readonly rope: RopeConfig | undefined;
 }
@@ -46,6 +50,13 @@ export class ConfigReader {
     const value = this.number(key, fallback);
     if (!Number.isSafeInteger(value) || value < 1)
       throw this.wrong(key, 'a whole number ≥ 1', value);
+    return value;
+  }
+
+  /** The fraction of numbers that dropout drops. */
+  dropout(key: string, fallback: number): number {
+    const value = this.number(key, fallback);
+    if (!(value >= 0 && value < 1)) throw this.wrong(key, 'a number ≥ 0 and < 1', value);
     return value;
   }
 

@@ -1,28 +1,19 @@
-import type { LoraAdapter } from '../../base-setup/lora/lora-adapter.ts';
-import { isTarget } from '../../base-setup/lora/lora-config.ts';
 import { type GradGraphs, grad, gradientName, type SaveList } from '../../engine/graph/index.ts';
 import type { NamedArrays } from '../../engine/optim/index.ts';
 import type { RandomStream } from '../../engine/random/index.ts';
-import {
-  type CompiledGraph,
-  type Feeds,
-  type GraphInputs,
-  type Outputs,
-  type Tensor,
-  tensor,
+import type {
+  CompiledGraph,
+  Feeds,
+  GraphInputs,
+  Outputs,
+  Tensor,
 } from '../../engine/runtime/index.ts';
-import type { BaseModel } from './base-model.ts';
+import type { BaseModel, LayerRole } from './base-model.ts';
 import type { BatchForm } from './batch-plan.ts';
+import { embeddingMask, joinEmbeddingMasks, layerDropout, layerMasks } from './dropout-masks.ts';
 import { layerGraph, layerParts, layerPrefix } from './layer-graph.ts';
-import { dropoutName } from './module-context.ts';
 import type { PackedBatch } from './packed-batch.ts';
-import { concatRows, sliceRows } from './rows.ts';
-
-/** The layers of a role: the shared base and the adapter that makes the role differ from it. */
-export interface LayerRole {
-  readonly base: BaseModel;
-  readonly adapter?: LoraAdapter | undefined;
-}
+import { concatRows, mulElements, sliceRows } from './rows.ts';
 
 /** What a forward pass saves, reuses and reports. */
 export interface ForwardOptions {
@@ -33,7 +24,8 @@ export interface ForwardOptions {
   readonly past?: readonly RowPass[];
   /** Receives the keys and values [M, kvHeads, D] of each layer. */
   readonly onKeysAndValues?: (layer: number, keysAndValues: KeysAndValues) => void;
-  /** The source of dropout masks; nothing is dropped without it. */
+  /** The source of dropout masks; nothing is dropped without it. Drops inputs of the adapter or, without
+   *  one, embeddings and outputs of sublayers. */
   readonly dropout?: RandomStream | undefined;
   /** Debugging: throws at the first op that produces a NaN. */
   readonly checkNumerics?: boolean;
@@ -77,19 +69,20 @@ export async function forward(
   batch: PackedBatch,
   options: ForwardOptions = {},
 ): Promise<Pass> {
-  const { base, adapter } = role;
+  const { base } = role;
   const { save, past = [], onKeysAndValues, dropout: random, checkNumerics = false } = options;
   const known = past.reduce((sum, { hidden }) => sum + hidden.shape[0]!, 0);
   const { form, feeds: tables } = batch.plan(base.architecture.config, known);
-  const dropout = random !== undefined && (adapter?.config.lora_dropout ?? 0) > 0;
+  const dropout = random !== undefined && layerDropout(role) > 0;
   const cache = onKeysAndValues !== undefined;
   const [tokens, positions] = [batch.tokens.subarray(known), batch.positions.subarray(known)];
   const sessions: Feeds[][] = [];
-  let x = base.embed({ tokens, positions });
+  const embeddings = random ? embeddingMask(role, { rows: tokens.length, random }) : {};
+  let x = mulElements(base.embed({ tokens, positions }), joinEmbeddingMasks([embeddings]));
   for (const { first, count } of layerSpans(base)) {
     const graph = { ...form, layers: count, dropout, cache };
     const compiled = await compileLayers(role, graph, { save, checkNumerics });
-    const masks = dropout ? dropoutMasks(role, { rows: tokens.length, count, random }) : {};
+    const masks = dropout ? layerMasks(role, { rows: tokens.length, count, random }) : {};
     const pastFeeds = pastOf(
       past.map((pass) => pass.sessions[sessions.length]!),
       count,
@@ -101,7 +94,8 @@ export async function forward(
     for (let i = 0; i < count && cache; i++) {
       onKeysAndValues(first + i, keysAndValuesOf(outputs, layerPrefix(i, count)));
     }
-    const own = save === undefined ? {} : { x, ...masks, ...outputs };
+    const own =
+      save === undefined ? {} : { x, ...masks, ...outputs, ...(first === 0 && embeddings) };
     sessions.push([...past.map((pass) => pass.sessions[sessions.length]!), own]);
     x = y as Tensor<'float32'>;
   }
@@ -123,6 +117,7 @@ export async function backward(
   if (save === undefined) throw new Error('Internal: backward() needs a pass with a tape');
   const { form, feeds: tables } = batch.plan(base.architecture.config);
   const joiner = new PartJoiner();
+  const mask = joinEmbeddingMasks(sessions[0]!);
   let dy = dHidden;
   for (const { first, count } of layerSpans(base).reverse()) {
     const graph = { ...form, layers: count, dropout, cache: false };
@@ -133,7 +128,7 @@ export async function backward(
     accumulate(gradientsOf(role, outputs, { first, count }));
     dy = outputs[gradientName('x')] as Tensor<'float32'>;
   }
-  return dy;
+  return mulElements(dy, mask);
 }
 
 /** The part of a pass that computed some consecutive rows; nothing is copied. */
@@ -271,24 +266,6 @@ function pastOf(past: readonly Feeds[], count: number): Feeds {
 function keysAndValuesOf(values: Feeds, prefix: string): KeysAndValues {
   const [k, v] = [values[`${prefix}k`], values[`${prefix}v`]];
   return { k: k as Tensor<'float32'>, v: v as Tensor<'float32'> };
-}
-
-/** A mask for each adapted module: 0 with probability p, otherwise 1/(1 − p), whose mean is 1. */
-function dropoutMasks(
-  { base, adapter }: LayerRole,
-  { rows, count, random }: { rows: number; count: number; random: RandomStream },
-): Feeds {
-  const p = adapter?.config.lora_dropout ?? 0;
-  const masks: Record<string, Tensor> = {};
-  for (let i = 0; i < count; i++) {
-    for (const [module, [, width]] of layerParts(base.architecture).modules) {
-      if (!isTarget(module, adapter?.config)) continue;
-      const mask = new Float32Array(rows * width);
-      for (let k = 0; k < mask.length; k++) mask[k] = random.next() < p ? 0 : 1 / (1 - p);
-      masks[dropoutName(`${layerPrefix(i, count)}${module}`)] = tensor(mask, [rows, width]);
-    }
-  }
-  return masks;
 }
 
 /** Concatenates what several passes saved, reusing the same memory for every session. */

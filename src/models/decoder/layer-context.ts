@@ -23,8 +23,7 @@ export interface WeightContext {
 
 /**
  * Operations that a family builds a layer from. Training, prefill and decoding implement them differently:
- * weights may be inputs, constants or quantized
- * The base of a model's folder. Weights are read one by one into float32 arrays of their own:, attention may be over a padded batch or a cache.
+ * weights may be inputs, constants or quantized, attention may be over a padded batch or a cache.
  */
 export interface LayerContext extends WeightContext {
   /** y = x·Wᵀ + b of a module, with its adapter if it has one. */
@@ -33,4 +32,6 @@ export interface LayerContext extends WeightContext {
   rope(heads: Value): Value;
   /** Causal attention: [M, heads·D]. */
   attend(heads: HeadValues): Value;
+  /** x + y for the output y of the attention or MLP sublayer, of which training may drop some numbers. */
+  addSublayer(x: Value, y: Value, sublayer: string): Value;
 }

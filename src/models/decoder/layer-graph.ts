@@ -24,7 +24,8 @@ import { type ContextOptions, ModuleContext } from './module-context.ts';
 
 export interface LayerGraphOptions extends Partial<BatchForm> {
   readonly lora?: LoraConfig | undefined;
-  /** Multiplies the inputs of adapters by masks that are fed as `<module>.dropout`, [M, in]. */
+  /** Multiplies by masks that are fed as `<name>.dropout`: the inputs of adapted modules or, without
+   *  adapters, the outputs of the attention and MLP sublayers. */
   readonly dropout?: boolean;
   /** Also returns the keys and values of the tokens, [M, kvHeads, D]. */
   readonly cache?: boolean;
@@ -59,11 +60,11 @@ export function layerPrefix(index: number, layers: number): string {
   return layers === 1 ? '' : `${index}.`;
 }
 
-/** The parts of one layer: [out, in] of its linear modules and the shapes of its weights. */
+/** The parts of one layer: its sublayers, [out, in] of its linear modules and the shapes of its weights. */
 export function layerParts({
   family,
   config,
-}: Architecture): Pick<ModuleContext, 'modules' | 'weights'> {
+}: Architecture): Pick<ModuleContext, 'modules' | 'sublayers' | 'weights'> {
   const context = new PackedContext(config, {});
   family.layer(context, input('x', ['M', config.hidden_size]));
   return context;

@@ -19,16 +19,52 @@ export interface LoadedModel {
   readonly name?: string | undefined;
 }
 
+export interface LoadModelOptions extends ResolveModelOptions {
+  /** What adapters and errors call the model; by default the id or folder that it is loaded from. */
+  readonly name?: string | undefined;
+}
+
 /** Loads a Hugging Face model from a folder or from the hub. */
 export async function loadModel(
   idOrPath: string,
-  options: ResolveModelOptions = {},
+  options: LoadModelOptions = {},
 ): Promise<LoadedModel> {
   const folder = await resolveModel(idOrPath, options);
   const architecture = await readConfig(folder);
+  const tokenizer = await loadModelTokenizer(folder, architecture);
+  const { name = resolve(idOrPath) === folder ? folder : idOrPath } = options;
+  return { base: await loadBase(folder, architecture, { name }), tokenizer, folder, name };
+}
+
+/** Loads the tokenizer of a model's folder. Its tokens must fit the rows of the model's embedding. */
+export async function loadModelTokenizer(
+  folder: string,
+  { config }: Architecture,
+): Promise<Tokenizer> {
   const tokenizer = await loadTokenizer(folder);
-  const name = resolve(idOrPath) === folder ? folder : idOrPath;
-  return { base: await loadBase(folder, architecture), tokenizer, folder, name };
+  expectMatchingVocabulary(folder, { tokens: tokenizer.vocabSize, rows: config.vocab_size });
+  return tokenizer;
+}
+
+/** Most rows of an embedding without a token: models round their vocabulary up, such as Phi-2 from
+ *  50,295 tokens to 51,200 rows and Qwen3 from 151,669 to 151,936. */
+const MAX_PADDING = { rows: 256, fraction: 0.05 };
+
+/** Requires that every token has a row of the embedding, and that few rows have no token. */
+export function expectMatchingVocabulary(
+  folder: string,
+  { tokens, rows }: { readonly tokens: number; readonly rows: number },
+): void {
+  const maxPadding = Math.max(MAX_PADDING.rows, Math.floor(MAX_PADDING.fraction * rows));
+  if (tokens <= rows && rows - tokens <= maxPadding) return;
+  const show = (count: number) => count.toLocaleString('en');
+  const rule =
+    tokens > rows
+      ? `its token ids must be below the model's vocab_size of ${show(rows)}, got ids up to ${show(tokens - 1)}`
+      : `it must have at least ${show(rows - maxPadding)} tokens for the model's vocab_size of ${show(rows)}, got ${show(tokens)}`;
+  throw new RangeError(
+    `Cannot use the tokenizer in ${folder}: ${rule}; it belongs to another model, copy the files of the right one`,
+  );
 }
 
 /** Reads and checks a folder's config.json. */
@@ -41,16 +77,32 @@ export async function readConfig(folder: string): Promise<Architecture> {
  * Loads the base model of a folder. Weights are read one by one, each into its own float32 array, so
  * no second copy exists.
  */
-export async function loadBase(folder: string, architecture: Architecture): Promise<BaseModel> {
+export async function loadBase(
+  folder: string,
+  architecture: Architecture,
+  { name = folder }: { readonly name?: string } = {},
+): Promise<BaseModel> {
   const reader = await SafetensorsReader.open(folder);
   try {
     const weights = new Map<string, Tensor<'float32'>>();
-    for (const [name, shape] of weightShapes(architecture)) {
-      const stored = storedName(reader, name, architecture);
+    for (const [weight, shape] of weightShapes(architecture)) {
+      const stored = storedName(reader, weight, architecture);
       expectShape(reader, stored, { folder, shape });
-      weights.set(name, tensor(await reader.read(stored), shape));
+      weights.set(weight, tensor(await reader.read(stored), shape));
     }
-    return new BaseModel(architecture, weights);
+    return new BaseModel(architecture, weights, { name });
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Checks that a folder has every weight of the model in its shape, from the headers of the files. */
+export async function checkWeights(folder: string, architecture: Architecture): Promise<void> {
+  const reader = await SafetensorsReader.open(folder);
+  try {
+    for (const [weight, shape] of weightShapes(architecture)) {
+      expectShape(reader, storedName(reader, weight, architecture), { folder, shape });
+    }
   } finally {
     await reader.close();
   }

@@ -15,7 +15,8 @@ import type { HeadValues, LayerContext, LinearOptions } from './layer-context.ts
 
 export interface ContextOptions {
   readonly lora?: LoraConfig | undefined;
-  /** Multiplies the inputs of adapters by masks that are fed as `<module>.dropout`, [M, in]. */
+  /** Multiplies by masks that are fed as `<name>.dropout`: the inputs of adapted modules or, without
+   *  adapters, the outputs of the attention and MLP sublayers. */
   readonly dropout?: boolean;
   /** Prefix of the names of weights, modules and adapters. */
   readonly prefix?: string;
@@ -23,9 +24,9 @@ export interface ContextOptions {
   readonly inputs?: Map<string, Value>;
 }
 
-/** The feed of a module's dropout mask. */
-export function dropoutName(module: string): string {
-  return `${module}.dropout`;
+/** The feed of the dropout mask of an adapted module or a sublayer. */
+export function dropoutName(name: string): string {
+  return `${name}.dropout`;
 }
 
 /** Weights and modules as graph inputs; subclasses implement attention. */
@@ -33,6 +34,8 @@ export abstract class ModuleContext implements LayerContext {
   readonly config: DecoderConfig;
   /** [out, in] of every linear module that was built. */
   readonly modules = new Map<string, readonly [number, number]>();
+  /** The sublayers whose outputs were added to the hidden states. */
+  readonly sublayers = new Set<string>();
   /** Shape of every frozen weight that was used. */
   readonly weights = new Map<string, Shape>();
   private readonly lora: LoraConfig | undefined;
@@ -71,6 +74,13 @@ export abstract class ModuleContext implements LayerContext {
   rope(heads: Value): Value {
     const half = (heads.shape[2] as number) / 2;
     return rope(heads, this.input('cos', ['M', half]), this.input('sin', ['M', half]));
+  }
+
+  addSublayer(x: Value, y: Value, sublayer: string): Value {
+    const name = `${this.prefix}${sublayer}`;
+    this.sublayers.add(name);
+    if (!this.dropout || this.lora !== undefined) return add(x, y);
+    return add(x, dropout(y, this.input(dropoutName(name), y.shape)));
   }
 
   protected product(x: Value, module: string, options: ProductOptions): Value {

@@ -48,3 +48,12 @@ export function concatRows(parts: readonly Matrix[], into?: Float32Array): Matri
   const rows = parts.reduce((sum, { shape }) => sum + shape[0]!, 0);
   return tensor(joined, [rows, ...parts[0]!.shape.slice(1)]);
 }
+
+/** x · mask, element by element; x itself without a mask. */
+export function mulElements(x: Matrix, mask: Matrix | undefined): Matrix {
+  if (mask === undefined) return x;
+  return tensor(
+    x.data.map((value, i) => value * mask.data[i]!),
+    x.shape,
+  );
+}

@@ -1,3 +1,4 @@
+import type { headModules } from '../../../base-setup/lora/peft-config.ts';
 import type { Value } from '../../../engine/graph/index.ts';
 import type { ConfigReader, DecoderConfig } from '../decoder-config.ts';
 import type { LayerContext, WeightContext } from '../layer-context.ts';
@@ -11,6 +12,8 @@ export interface FamilyNames {
   readonly finalNorm: string;
   /** The output head of models that do not tie it to the embedding. */
   readonly head: string;
+  /** The module that transformers' token classifiers of the family have as their head. */
+  readonly tokenClassifier: (typeof headModules)[number];
 }
 
 /** A family of decoders: how its config is read, how its weights are named, what a layer computes. */

@@ -1,4 +1,4 @@
-import { add, mul, reshape, rmsNorm, silu, type Value } from '../../../engine/graph/index.ts';
+import { mul, reshape, rmsNorm, silu, type Value } from '../../../engine/graph/index.ts';
 import type { ConfigReader, DecoderConfig, RopeConfig } from '../decoder-config.ts';
 import type { LayerContext, WeightContext } from '../layer-context.ts';
 import type { FamilyNames } from './family.ts';
@@ -9,6 +9,7 @@ export const llamaNames: FamilyNames = {
   layer: (index) => `model.layers.${index}.`,
   finalNorm: 'model.norm',
   head: 'lm_head.weight',
+  tokenClassifier: 'score',
 };
 
 /** Fields that Llama's and Qwen's config.json share. */
@@ -36,16 +37,21 @@ export function configureGated(json: ConfigReader): DecoderConfig {
     tie_word_embeddings: json.boolean('tie_word_embeddings', false),
     attention_bias: json.boolean('attention_bias', false),
     mlp_bias: json.boolean('mlp_bias', false),
+    // transformers has no such dropout in these families and ignores the fields.
+    embd_pdrop: json.dropout('embd_pdrop', 0),
+    resid_pdrop: json.dropout('resid_pdrop', 0),
     rope: configureRope(json),
   };
 }
 
 /** A config.json in the format of Llama and Qwen, for the transformers class `architecture`. */
 export function describeGated(config: DecoderConfig, architecture: string) {
-  const { norm_eps, rope, ...fields } = config;
+  const { norm_eps, rope, embd_pdrop, resid_pdrop, ...fields } = config;
   return {
     architectures: [architecture],
     ...fields,
+    ...(embd_pdrop > 0 && { embd_pdrop }),
+    ...(resid_pdrop > 0 && { resid_pdrop }),
     hidden_act: 'silu',
     rms_norm_eps: norm_eps,
     rope_theta: rope?.rope_theta,
@@ -97,9 +103,11 @@ export interface GatedLayerOptions {
 export function gatedLayer(context: LayerContext, x: Value, options: GatedLayerOptions): Value {
   const { hidden_size, intermediate_size, mlp_bias, attention_bias } = context.config;
   const mixed = selfAttention(context, rmsNormOf(context, x, 'input_layernorm'), options);
-  const h = add(
+  const attended = { out: hidden_size, bias: attention_bias };
+  const h = context.addSublayer(
     x,
-    context.linear(mixed, 'self_attn.o_proj', { out: hidden_size, bias: attention_bias }),
+    context.linear(mixed, 'self_attn.o_proj', attended),
+    'self_attn',
   );
   const n = rmsNormOf(context, h, 'post_attention_layernorm');
   const wide = { out: intermediate_size, bias: mlp_bias };
@@ -107,7 +115,8 @@ export function gatedLayer(context: LayerContext, x: Value, options: GatedLayerO
     silu(context.linear(n, 'mlp.gate_proj', wide)),
     context.linear(n, 'mlp.up_proj', wide),
   );
-  return add(h, context.linear(gated, 'mlp.down_proj', { out: hidden_size, bias: mlp_bias }));
+  const narrow = { out: hidden_size, bias: mlp_bias };
+  return context.addSublayer(h, context.linear(gated, 'mlp.down_proj', narrow), 'mlp');
 }
 
 function selfAttention(

@@ -1,11 +1,4 @@
-import {
-  add,
-  geluTanh,
-  layerNorm,
-  reshape,
-  split,
-  type Value,
-} from '../../../engine/graph/index.ts';
+import { geluTanh, layerNorm, reshape, split, type Value } from '../../../engine/graph/index.ts';
 import type { LayerContext, WeightContext } from '../layer-context.ts';
 import type { Family } from './family.ts';
 
@@ -17,6 +10,7 @@ export const gpt2: Family = {
     layer: (index) => `transformer.h.${index}.`,
     finalNorm: 'transformer.ln_f',
     head: 'lm_head.weight',
+    tokenClassifier: 'classifier',
   },
   configure(json) {
     json.expect('activation_function', 'gelu_new');
@@ -40,6 +34,8 @@ export const gpt2: Family = {
       tie_word_embeddings: json.boolean('tie_word_embeddings', true),
       attention_bias: true,
       mlp_bias: true,
+      embd_pdrop: json.dropout('embd_pdrop', 0.1),
+      resid_pdrop: json.dropout('resid_pdrop', 0.1),
       rope: undefined,
     };
   },
@@ -55,15 +51,17 @@ export const gpt2: Family = {
     layer_norm_epsilon: config.norm_eps,
     tie_word_embeddings: config.tie_word_embeddings,
     activation_function: 'gelu_new',
+    embd_pdrop: config.embd_pdrop,
+    resid_pdrop: config.resid_pdrop,
   }),
   layer(context, x) {
     const { hidden_size, intermediate_size } = context.config;
     const linear = (y: Value, module: string, out: number) =>
       context.linear(y, module, { out, bias: true, transposed: true });
     const mixed = selfAttention(context, layerNormOf(context, x, 'ln_1'), linear);
-    const h = add(x, linear(mixed, 'attn.c_proj', hidden_size));
+    const h = context.addSublayer(x, linear(mixed, 'attn.c_proj', hidden_size), 'attn');
     const wide = geluTanh(linear(layerNormOf(context, h, 'ln_2'), 'mlp.c_fc', intermediate_size));
-    return add(h, linear(wide, 'mlp.c_proj', hidden_size));
+    return context.addSublayer(h, linear(wide, 'mlp.c_proj', hidden_size), 'mlp');
   },
   finalNorm: (context, x) => layerNormOf(context, x, 'transformer.ln_f'),
 };

@@ -24,6 +24,8 @@ describe('readArchitecture()', () => {
       tie_word_embeddings: false,
       attention_bias: false,
       mlp_bias: false,
+      embd_pdrop: 0,
+      resid_pdrop: 0,
       rope: expect.objectContaining({ rope_theta: 10_000, rope_type: 'default' }),
     });
   });
@@ -43,6 +45,8 @@ describe('readArchitecture()', () => {
       tie_word_embeddings: true,
       attention_bias: true,
       mlp_bias: true,
+      embd_pdrop: 0.1,
+      resid_pdrop: 0.1,
       rope: undefined,
     });
   });
@@ -147,6 +151,11 @@ describe('readArchitecture()', () => {
         'scores that GPT-2 scales by the layer',
         { ...gpt2, scale_attn_by_inverse_layer_idx: true },
         '"scale_attn_by_inverse_layer_idx" must be false, got true',
+      ],
+      [
+        'dropout of everything',
+        { ...gpt2, resid_pdrop: 1 },
+        '"resid_pdrop" must be a number ≥ 0 and < 1, got 1',
       ],
       [
         'a sliding window',

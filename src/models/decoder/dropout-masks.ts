@@ -1,0 +1,70 @@
+import { isTarget } from '../../base-setup/lora/lora-config.ts';
+import type { RandomStream } from '../../engine/random/index.ts';
+import { type Feeds, type Tensor, tensor } from '../../engine/runtime/index.ts';
+import type { LayerRole } from './base-model.ts';
+import { layerParts, layerPrefix } from './layer-graph.ts';
+import { dropoutName } from './module-context.ts';
+import { concatRows } from './rows.ts';
+
+/** How many tokens masks are for, and where their numbers come from. */
+interface MaskOptions {
+  readonly rows: number;
+  readonly random: RandomStream;
+}
+
+/** The fraction that a training pass drops in the layers: inputs of the adapter or, without one,
+ *  outputs of attention and MLP. */
+export function layerDropout({ base, adapter }: LayerRole): number {
+  return adapter?.config.lora_dropout ?? base.architecture.config.resid_pdrop;
+}
+
+/** The masks of some consecutive layers, by the names of their feeds. */
+export function layerMasks(
+  role: LayerRole,
+  { count, ...options }: MaskOptions & { readonly count: number },
+): Feeds {
+  const p = layerDropout(role);
+  const masks: Record<string, Tensor> = {};
+  for (let i = 0; i < count; i++) {
+    for (const [name, width] of maskedWidths(role)) {
+      masks[dropoutName(`${layerPrefix(i, count)}${name}`)] = drawMask(p, { width, ...options });
+    }
+  }
+  return masks;
+}
+
+const embeddingMaskName = dropoutName('embeddings');
+
+/** The mask of the embeddings, if some are dropped: only where they are trained too. */
+export function embeddingMask({ base, adapter }: LayerRole, options: MaskOptions): Feeds {
+  const { embd_pdrop: p, hidden_size: width } = base.architecture.config;
+  if (adapter !== undefined || p === 0) return {};
+  return { [embeddingMaskName]: drawMask(p, { width, ...options }) };
+}
+
+/** The mask of the embeddings of consecutive parts of a batch; undefined if none are dropped. */
+export function joinEmbeddingMasks(parts: readonly Feeds[]): Tensor<'float32'> | undefined {
+  const masks = parts.flatMap((part) => part[embeddingMaskName] ?? []);
+  return masks.length === 0 ? undefined : concatRows(masks as Tensor<'float32'>[]);
+}
+
+/** What is dropped in a layer, and how wide it is. */
+function maskedWidths({ base, adapter }: LayerRole): (readonly [string, number])[] {
+  const { modules, sublayers } = layerParts(base.architecture);
+  if (adapter === undefined) {
+    return [...sublayers].map((name) => [name, base.architecture.config.hidden_size]);
+  }
+  return [...modules]
+    .filter(([module]) => isTarget(module, adapter.config))
+    .map(([module, [, width]]) => [module, width]);
+}
+
+/** A mask [rows, width]: 0 with probability p, otherwise 1/(1 − p), whose mean is 1. */
+function drawMask(
+  p: number,
+  { rows, width, random }: MaskOptions & { readonly width: number },
+): Tensor<'float32'> {
+  const mask = new Float32Array(rows * width);
+  for (let k = 0; k < mask.length; k++) mask[k] = random.next() < p ? 0 : 1 / (1 - p);
+  return tensor(mask, [rows, width]);
+}

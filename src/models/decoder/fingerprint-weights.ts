@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
+import type { Tensor } from '../../engine/runtime/index.ts';
+import type { Architecture } from './families/index.ts';
+
+/** A weight of at most this many bytes is hashed completely, a larger one in blocks. */
+const MAX_HASHED_BYTES = 2 ** 20;
+const BLOCK_BYTES = 4096;
+
+/** Fields of config.json that do not change what the model computes for a text. */
+const irrelevantFields: ReadonlySet<string> = new Set([
+  'architectures',
+  'max_position_embeddings',
+  'embd_pdrop',
+  'resid_pdrop',
+]);
+
+/** The fingerprint of a model: its config and a hash of its weights.
+ *
+ *  Up to 1 MiB of a weight is hashed: all of a small one, 256 evenly spaced blocks of a large one, from
+ *  its first to its last bytes. Training changes nearly every number of a matrix, so other weights are
+ *  recognised in any block, while models of many gigabytes are hashed in less than a second. A change of
+ *  single numbers between the blocks of a large weight is not noticed. */
+export function fingerprintModel(
+  { family, config }: Architecture,
+  weights: ReadonlyMap<string, Tensor<'float32'>>,
+): BaseFingerprint {
+  const fields = Object.entries(family.describe(config)).filter(
+    ([key]) => !irrelevantFields.has(key),
+  );
+  return {
+    config: JSON.parse(JSON.stringify(Object.fromEntries(fields))),
+    weights: hashWeights(weights),
+  };
+}
+
+function hashWeights(weights: ReadonlyMap<string, Tensor<'float32'>>): string {
+  const hash = createHash('sha256');
+  for (const [name, { shape, data }] of [...weights].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(`${JSON.stringify([name, shape])}\n`);
+    for (const block of blocksOf(data)) hash.update(block);
+  }
+  return hash.digest('hex');
+}
+
+/** The bytes of a weight that are hashed. */
+function* blocksOf({ buffer, byteOffset, byteLength }: Float32Array): Generator<Uint8Array> {
+  if (byteLength <= MAX_HASHED_BYTES) {
+    yield new Uint8Array(buffer, byteOffset, byteLength);
+    return;
+  }
+  const count = MAX_HASHED_BYTES / BLOCK_BYTES;
+  for (let block = 0; block < count; block++) {
+    const start = Math.floor((block * (byteLength - BLOCK_BYTES)) / (count - 1));
+    yield new Uint8Array(buffer, byteOffset + start, BLOCK_BYTES);
+  }
+}
