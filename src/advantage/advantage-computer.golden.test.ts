@@ -19,6 +19,7 @@ test.each(trlCases)("computeAdvantages() matches TRL's advantages and returns: %
       gamma,
       lam,
       whitenRewards,
+      centerRewards: false,
       whitenAdvantages,
     }).computeAdvantages(input);
   const within = 1e-5;

@@ -14,7 +14,13 @@ import {
 /** The config fields that advantage estimation reads. */
 export type AdvantageConfig = Pick<
   PPOConfig,
-  'advantageEstimator' | 'gamma' | 'lam' | 'whitening' | 'whitenRewards' | 'whitenAdvantages'
+  | 'advantageEstimator'
+  | 'gamma'
+  | 'lam'
+  | 'whitening'
+  | 'whitenRewards'
+  | 'centerRewards'
+  | 'whitenAdvantages'
 >;
 
 /** Rewards and values of a rollout, as columns of N tokens and S steps. Rewards include the KL
@@ -106,16 +112,16 @@ export class AdvantageComputer {
   }
 
   /**
-   * Advantages and returns of a rollout: whitens rewards but keeps their mean, estimates advantages and
-   * returns, then whitens the advantages of the tokens. A step after the last token is not an action:
+   * Advantages and returns of a rollout: whitens rewards but keeps their mean unless they are centred,
+   * estimates advantages and returns, then whitens the advantages of the tokens. A step after the last token is not an action:
    * it counts everywhere except in the advantages.
    */
   computeAdvantages(input: AdvantageInput): Advantages {
     checkColumns(input);
-    const { whitenRewards, whitenAdvantages, whitening: variance } = this.config;
+    const { whitenRewards, centerRewards, whitenAdvantages, whitening: variance } = this.config;
     const estimator = advantageEstimators[this.config.advantageEstimator];
     const whitenedRewards = whitenRewards
-      ? whiten(input.rewards, { variance, shiftMean: false })
+      ? whiten(input.rewards, { variance, shiftMean: centerRewards })
       : undefined;
     const rewards = whitenedRewards ?? input.rewards;
     const steps = estimator.estimate({ ...input, rewards }, this.config);

@@ -31,14 +31,15 @@ describe('grpoAdvantages()', () => {
     const advantages = grpoAdvantages([1, 3], whitening);
     expectClose(advantages, { expected, within: 1e-6, label: 'advantages' });
   });
+});
 
-  test('is 0 for equal returns', () => {
-    expectClose(grpoAdvantages([0.1, 0.1, 0.1], 'unbiased'), {
-      expected: [0, 0, 0],
-      within: 1e-12,
-      label: 'advantages',
-    });
-  });
+test.each([
+  ['rlooAdvantages()', rlooAdvantages],
+  ['grpoAdvantages()', grpoAdvantages],
+])('%s is exactly 0 for equal returns', (_, advantages) => {
+  for (const r of [0.1, 1 / 3, -7e5, 0]) {
+    expect(advantages([r, r, r], 'unbiased')).toEqual([0, 0, 0]);
+  }
 });
 
 describe('groupAdvantages()', () => {

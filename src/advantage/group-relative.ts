@@ -8,8 +8,9 @@ export type GroupAdvantage = (returns: readonly number[], whitening: Variance) =
  *  A_i = R_i − (ΣR − R_i)/(n − 1)
  *  @example R=[1, 2, 6]  →  A=[1 − 4, 2 − 3½, 6 − 1½] = [−3, −1½, 4½] */
 export function rlooAdvantages(returns: readonly number[]): number[] {
-  const total = returns.reduce((sum, r) => sum + r, 0);
-  return returns.map((r) => r - (total - r) / (returns.length - 1));
+  const shifted = shiftToFirst(returns);
+  const total = shifted.reduce((sum, r) => sum + r, 0);
+  return shifted.map((r) => r - (total - r) / (returns.length - 1));
 }
 
 /** Returns standardised within their group (GRPO, arXiv:2402.03300); the config's `whitening` decides
@@ -17,9 +18,16 @@ export function rlooAdvantages(returns: readonly number[]): number[] {
  *  A_i = (R_i − μ)/(σ + 1e-4)
  *  @example R=[1, 3], biased (μ=2, σ=1)  →  A=[−0.9999, 0.9999] */
 export function grpoAdvantages(returns: readonly number[], whitening: Variance): number[] {
-  const { mean, variance } = moments(returns, whitening);
+  const shifted = shiftToFirst(returns);
+  const { mean, variance } = moments(shifted, whitening);
   const std = Math.sqrt(variance);
-  return returns.map((r) => (r - mean) / (std + 1e-4));
+  return shifted.map((r) => (r - mean) / (std + 1e-4));
+}
+
+/** Returns relative to the first one: equal returns become exactly 0, without a rounding error that a
+ *  small σ would scale up. Advantages do not depend on a shared offset. */
+function shiftToFirst(returns: readonly number[]): number[] {
+  return returns.map((r) => r - returns[0]!);
 }
 
 /** REINFORCE++ (arXiv:2501.03262): the reward-to-go, whose whitening over the rollout is the baseline.

@@ -98,7 +98,7 @@ describe('capacity', () => {
   test('refuse: store() reports the free capacity and stores nothing', () => {
     const buffer = bufferOf(ofLengths([1, 1, 1]), { capacity: 4 });
     expect(() => buffer.store(ofLengths([1, 1]))).toThrow(
-      'Cannot store an experience: the buffer must have room for 2 sequences, got 3 of 4 in use; clear it, raise its capacity or set overflow to drop-oldest',
+      'Cannot store an experience: the buffer must have room for 2 sequences, got 3 of 4 in use; clear it, raise its capacity (bufferCapacity) or set overflow (bufferOverflow) to drop-oldest',
     );
     expect(buffer.size).toBe(3);
     buffer.store(ofLengths([1]));
@@ -237,6 +237,29 @@ describe('forConfig()', () => {
       ...tokensOf(stepOf(1000)).slice(2),
       ...tokensOf(stepOf(2000)),
     ]);
+  });
+
+  test('starts over when it is full if bufferOverflow is clear', () => {
+    const clearing = { ...config, bufferCapacity: 10, bufferOverflow: 'clear' } as const;
+    const buffer = ExperienceBuffer.forConfig(clearing);
+    const sizes = [0, 1, 2, 3, 4].map((step) => {
+      buffer.store(stepOf(1000 * step));
+      buffer.endStep();
+      expect(ExperienceBuffer.sizeAt(step, clearing)).toBe(buffer.size);
+      return buffer.size;
+    });
+    expect(sizes).toEqual([4, 8, 4, 8, 4]);
+    expect(tokensIn(buffer)).toEqual(tokensOf(stepOf(4000)));
+  });
+
+  test('refuses more than its capacity if bufferOverflow is refuse', () => {
+    const buffer = ExperienceBuffer.forConfig({
+      ...{ ...config, bufferCapacity: 6, bufferOverflow: 'refuse' },
+    });
+    buffer.store(stepOf(0));
+    buffer.endStep();
+    expect(() => buffer.store(stepOf(1000))).toThrow('got 4 of 6 in use');
+    expect(tokensIn(buffer)).toEqual(tokensOf(stepOf(0)));
   });
 
   test('numbers prompts of several steps without a collision; the newest keep theirs', () => {

@@ -20,12 +20,16 @@ import {
  */
 export type SamplingStrategy = PPOConfig['bufferSampling'];
 
+/** What `store()` does when the capacity is exceeded: `drop-oldest` removes as many of the oldest
+ *  sequences as necessary, `clear` all earlier ones, and `refuse` throws. */
+export type OverflowPolicy = PPOConfig['bufferOverflow'];
+
 /** Capacity, overflow behaviour and sampling of an `ExperienceBuffer`. */
 export interface ExperienceBufferOptions {
   /** Maximum number of sequences; unlimited by default. */
   readonly capacity?: number;
   /** What `store()` does when the capacity is exceeded; `refuse` by default. */
-  readonly overflow?: 'drop-oldest' | 'refuse';
+  readonly overflow?: OverflowPolicy;
   /** `shuffled` by default. */
   readonly sampling?: SamplingStrategy;
   /** 0 by default. */
@@ -37,7 +41,7 @@ export interface ExperienceBufferOptions {
 /** The PPO config's keys that define the buffer. */
 export type BufferConfig = Pick<
   PPOConfig,
-  'seed' | 'batchSize' | 'samplesPerPrompt' | 'bufferSampling' | 'bufferCapacity'
+  'seed' | 'batchSize' | 'samplesPerPrompt' | 'bufferSampling' | 'bufferCapacity' | 'bufferOverflow'
 >;
 
 /** The step and PPO epoch, which determine the order of mini-batches. */
@@ -49,7 +53,7 @@ export interface MiniBatchOptions {
 /** Stores the experience of whole sequences and returns it in batches. */
 export class ExperienceBuffer {
   readonly capacity: number;
-  private readonly overflow: 'drop-oldest' | 'refuse';
+  private readonly overflow: OverflowPolicy;
   private readonly sampling: SamplingStrategy;
   private readonly seed: number;
   private readonly reuse: boolean;
@@ -69,19 +73,24 @@ export class ExperienceBuffer {
     this.reuse = reuse;
   }
 
-  /** The buffer of a PPO run. It drops the oldest responses first, so `bufferCapacity` is the number
-   *  of newest responses that an update learns from. */
+  /** The buffer of a PPO run. With `drop-oldest`, `bufferCapacity` is the number of newest responses
+   *  that an update learns from. */
   static forConfig(config: BufferConfig): ExperienceBuffer {
-    const { seed, bufferSampling: sampling } = config;
+    const { seed, bufferSampling: sampling, bufferOverflow: overflow } = config;
     const capacity = capacityOf(config);
     const reuse = capacity > responsesPerStep(config);
-    return new ExperienceBuffer({ capacity, overflow: 'drop-oldest', sampling, seed, reuse });
+    return new ExperienceBuffer({ capacity, overflow, sampling, seed, reuse });
   }
 
   /** Responses that the buffer of a PPO run holds during the update of a step, counted from 0.
-   *  @example 8 responses per step, bufferCapacity 20  →  8, 16, 20, 20, … */
+   *  @example 8 responses per step, bufferCapacity 20
+   *    drop-oldest  →  8, 16, 20, 20, …
+   *    clear        →  8, 16, 8, 16, … */
   static sizeAt(step: number, config: BufferConfig): number {
-    return Math.min((step + 1) * responsesPerStep(config), capacityOf(config));
+    const responses = responsesPerStep(config);
+    const capacity = capacityOf(config);
+    if (config.bufferOverflow !== 'clear') return Math.min((step + 1) * responses, capacity);
+    return ((step % Math.floor(capacity / responses)) + 1) * responses;
   }
 
   /** Number of sequences. */
@@ -109,15 +118,17 @@ export class ExperienceBuffer {
     const surplus = this.size + count - this.capacity;
     if (surplus > 0 && this.overflow === 'refuse') {
       throw new RangeError(
-        `Cannot store an experience: the buffer must have room for ${count} sequences, got ${this.size} of ${this.capacity} in use; clear it, raise its capacity or set overflow to drop-oldest`,
+        `Cannot store an experience: the buffer must have room for ${count} sequences, got ${this.size} of ${this.capacity} in use; clear it, raise its capacity (bufferCapacity) or set overflow (bufferOverflow) to drop-oldest`,
       );
     }
+    if (surplus > 0 && this.overflow === 'clear') this.clear();
     const joined =
       this.size === 0
         ? experience
         : concatExperiences([shiftPrompts(this.held, promptCount(experience)), experience]);
     const { length } = joined.sequences;
-    this.held = surplus > 0 ? selectSequences(joined, range(surplus, length)) : joined;
+    const first = Math.max(0, length - this.capacity);
+    this.held = first > 0 ? selectSequences(joined, range(first, length)) : joined;
     this.pass = undefined;
   }
 

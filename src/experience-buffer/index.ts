@@ -4,5 +4,6 @@ export {
   ExperienceBuffer,
   type ExperienceBufferOptions,
   type MiniBatchOptions,
+  type OverflowPolicy,
   type SamplingStrategy,
 } from './experience-buffer.ts';

@@ -7,6 +7,7 @@ import {
   type LoadedModel,
   PolicyModel,
   type RewardModel,
+  type RewardModelClass,
   type ValueModel,
 } from '../models/index.ts';
 import {
@@ -29,8 +30,8 @@ import {
   copyAdapter,
   createRewardModel,
   createValueModel,
+  describeRandomHead,
   freshAdapter,
-  type RewardModelClass,
 } from './roles.ts';
 
 /** The parts of a PPO step. Each can be replaced, and a replaced part reaches every part that uses
@@ -175,9 +176,10 @@ function connect(
   };
 }
 
-/** Without any reward source, an untrained reward model scores, as in the specification. */
+/** Without any reward source, an untrained reward model scores, as in the specification. A class is
+ *  created with a random head. */
 function chooseRewardModel(
-  { seed }: PPOConfig,
+  { seed, valueInit }: PPOConfig,
   model: LoadedModel,
   { rewardModel, rewards, warn }: ComponentOptions,
 ): RewardModel | undefined {
@@ -186,6 +188,9 @@ function chooseRewardModel(
     warn(
       'No reward is configured: scores come from an untrained reward model with a random head; pass rewards or rewardModel',
     );
+  } else if (typeof rewardModel === 'function') {
+    const startsValue = valueInit === 'reward';
+    warn(describeRandomHead(rewardModel, { startsValue, remedy: 'pass an instance' }));
   }
   return createRewardModel(model, { rewardModel, seed });
 }
@@ -193,5 +198,9 @@ function chooseRewardModel(
 function rewardSources(options: ComponentOptions, rewardModel: RewardModel | undefined) {
   const sources = options.rewards === undefined ? [] : toWeightedSources(options.rewards);
   if (rewardModel === undefined) return sources;
+  const isNamed = sources.some(
+    ({ source }) => source instanceof RewardModelSource && source.uses(rewardModel),
+  );
+  if (isNamed) return sources;
   return [...sources, { source: new RewardModelSource(rewardModel), weight: 1 }];
 }

@@ -9,6 +9,11 @@ const monitorOf = (options: TrainingConfigOptions = {}) =>
 
 /** An evaluation of 16 responses with standard deviation 4: its standard error is 1. */
 const performance = (changes: Partial<Performance> = {}): Performance => ({
+  prompts: 4,
+  rewardInterval: [-2, 2],
+  rewards: {},
+  finishedRate: 1,
+  winRateInterval: [0, 1],
   greedyReward: 0,
   reward: 0,
   rewardStd: 4,
@@ -75,7 +80,7 @@ describe('collapse', () => {
       { entropy: 0.002 },
     ]);
     expect([before!.stop, at!.stop]).toEqual([undefined, undefined]);
-    expect(below).toEqual({
+    expect(below).toMatchObject({
       converged: false,
       performanceImproved: false,
       stop: 'collapsed',
@@ -297,6 +302,51 @@ describe('any series', () => {
         expect(monitor.state().best?.reward).toBe(improved.at(-1));
       }),
     );
+  });
+});
+
+describe('trends', () => {
+  test('delay convergence until the KL is stable', () => {
+    // A change over 4 evaluations counts if it is above 0.2 of the mean.
+    const kls = [2, 4, 6, 8, 8, 8, 8];
+    const verdicts = follow(
+      monitorOf({ plateauPatience: 3 }),
+      kls.map((kl) => ({ reward: 1, kl })),
+    );
+    expect(verdicts.map(({ kl }) => kl.direction)).toEqual([
+      ...['unknown', 'unknown', 'unknown', 'rising', 'rising', 'rising'],
+      'stable',
+    ]);
+    expect(verdicts.map(({ stop }) => stop).slice(3)).toEqual([
+      ...[undefined, undefined, undefined],
+      'converged',
+    ]);
+    expect(verdicts[3]!.message).toBe(
+      'The reward has stopped rising: it has not risen from 1 by 0.01 standard errors in 3 evaluations; training continues: the KL is still rising: by 6 to 8 nats per response over 4 evaluations',
+    );
+    expect(verdicts[6]).toMatchObject({
+      converged: true,
+      message: expect.stringMatching(/^The reward has converged: /),
+    });
+  });
+
+  test('delay convergence while the value model improves, not while it gets worse', () => {
+    const verdictOf = (explained: readonly number[]) =>
+      follow(
+        monitorOf({ plateauPatience: 3 }),
+        explained.map((explainedVariance) => ({ reward: 1, explainedVariance })),
+      ).at(-1)!;
+    const improving = verdictOf([0.2, 0.4, 0.5, 0.7]);
+    expect(improving).toMatchObject({ stop: undefined, value: { direction: 'rising' } });
+    expect(improving.message).toContain('training continues: the value model is still learning');
+    const worse = verdictOf([0.7, 0.5, 0.4, 0.2]);
+    expect(worse).toMatchObject({ stop: 'converged', value: { direction: 'falling' } });
+    expect(worse.value!.message).toContain('lower learningRate or raise valueLearningRate');
+  });
+
+  test('have no verdict on a value model that there is not', () => {
+    const verdict = monitorOf().update(performance({ explainedVariance: Number.NaN }));
+    expect(verdict.value).toBeUndefined();
   });
 });
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { TrainingConfig } from '../config/training-config.ts';
-import type { Convergence, Performance } from '../loop/evaluation-report.ts';
+import type { Convergence, Performance, Trend } from '../loop/evaluation-report.ts';
 import type { StopReason } from '../loop/records.ts';
+import { klTrend, show, valueTrend } from './trend.ts';
 
 export type ConvergenceConfig = Pick<
   TrainingConfig,
@@ -11,6 +12,9 @@ export type ConvergenceConfig = Pick<
   | 'maxDegradation'
   | 'plateauPatience'
   | 'plateauDelta'
+  | 'trendWindow'
+  | 'klStability'
+  | 'valueStability'
   | 'stopOnCollapse'
 >;
 
@@ -26,9 +30,10 @@ interface Finding {
  * - collapsed: entropy < minEntropy, or repetition > maxRepetition and > that of the first evaluation
  * - diverged: KL > maxKl
  * - degraded: best − reward > maxDegradation · SE
- * - converged: no reward > that of the last rise + plateauDelta · SE in plateauPatience evaluations
+ * - converged: no reward > that of the last rise + plateauDelta · SE in plateauPatience evaluations,
+ *   while over trendWindow evaluations the KL is stable and the explained variance does not rise
  *
- * The first three are faults: they stop training if stopOnCollapse says so, and warn otherwise. A
+ * A trend that is not known yet does not prevent convergence. The first three are faults: they stop training if stopOnCollapse says so, and warn otherwise. A
  * fault that stops is no improvement, since a policy often breaks by finding a hole in the reward.
  */
 export class ConvergenceMonitor {
@@ -45,15 +50,21 @@ export class ConvergenceMonitor {
     const fault = this.findFault(performance);
     const stopsForFault = fault !== undefined && this.config.stopOnCollapse;
     const performanceImproved = !stopsForFault && isHigher(performance.reward, best);
+    const recent = this.remember(performance);
+    const { kl, value } = this.findTrends(recent);
     this.memory = {
+      recent,
       firstRepetition: firstRepetition ?? performance.repetition,
       best: performanceImproved ? markOf(performance) : best,
       ...this.followRise(performance, stopsForFault),
     };
     const plateau = this.findPlateau();
-    const stop = stopsForFault ? fault.reason : plateau?.reason;
-    const message = this.describe(fault, plateau) ?? describeReward(performance.reward, best);
-    return { converged: stop === 'converged', performanceImproved, stop, message };
+    const unsettled = findUnsettled(kl, value);
+    const isSettled = unsettled === undefined;
+    const stop = stopsForFault ? fault.reason : isSettled ? plateau?.reason : undefined;
+    const course = plateau && (isSettled ? plateau.message : explainDelay(plateau, unsettled));
+    const message = this.describe(fault, course) ?? describeReward(performance.reward, best);
+    return { converged: stop === 'converged', performanceImproved, stop, message, kl, value };
   }
 
   /** The state for a checkpoint. */
@@ -64,6 +75,25 @@ export class ConvergenceMonitor {
   /** Restores a saved state. */
   restore(state: unknown): void {
     this.memory = readConvergenceState(state);
+  }
+
+  /** The numbers of the last evaluations. JSON has no NaN. */
+  private remember({ kl, explainedVariance }: Performance): ConvergenceState['recent'] {
+    const finite = (x: number) => (Number.isFinite(x) ? x : null);
+    const now = { kl: finite(kl), explainedVariance: finite(explainedVariance) };
+    return [...this.memory.recent, now].slice(-this.config.trendWindow);
+  }
+
+  private findTrends(recent: ConvergenceState['recent']): Pick<Convergence, 'kl' | 'value'> {
+    const { trendWindow: window, klStability, valueStability } = this.config;
+    const kls = recent.map(({ kl }) => kl ?? Number.NaN);
+    const explained = recent.map(({ explainedVariance }) => explainedVariance ?? Number.NaN);
+    // There is no value model, or all returns were equal each time.
+    const hasValues = explained.some(Number.isFinite);
+    return {
+      kl: klTrend(kls, { window, klStability }),
+      value: hasValues ? valueTrend(explained, { window, valueStability }) : undefined,
+    };
   }
 
   /** Conditions are written so that a NaN violates them. */
@@ -130,12 +160,29 @@ export class ConvergenceMonitor {
     };
   }
 
-  private describe(fault: Finding | undefined, plateau: Finding | undefined): string | undefined {
-    if (fault === undefined) return plateau?.message;
+  private describe(fault: Finding | undefined, course: string | undefined): string | undefined {
+    if (fault === undefined) return course;
     if (this.config.stopOnCollapse) return fault.message;
-    const course = plateau?.message.replace(/^T/, 't');
-    return `${fault.message}; ${course ?? 'training continues because stopOnCollapse is false'}`;
+    const next = course && lowerFirst(course);
+    return `${fault.message}; ${next ?? 'training continues because stopOnCollapse is false'}`;
   }
+}
+
+/** The trend that shows that training still changes the models, if there is one. A value model that
+ *  gets worse will not improve by waiting. */
+function findUnsettled(kl: Trend, value: Trend | undefined): Trend | undefined {
+  if (kl.direction === 'rising' || kl.direction === 'falling') return kl;
+  return value?.direction === 'rising' ? value : undefined;
+}
+
+/** Says why training continues although the reward has stopped rising. */
+function explainDelay(plateau: Finding, unsettled: Trend): string {
+  const reward = plateau.message.replace('has converged', 'has stopped rising');
+  return `${reward}; training continues: ${lowerFirst(unsettled.message)}`;
+}
+
+function lowerFirst(sentence: string): string {
+  return sentence.replace(/^The/, 'the');
 }
 
 /** The standard error of the difference of two mean rewards: SE = √(s₁²/n₁ + s₂²/n₂).
@@ -163,11 +210,6 @@ function describeReward(reward: number, best: RewardMark | null): string {
   return `The validation reward is ${show(reward)}, not above its best of ${show(best.reward)}`;
 }
 
-/** Rounds to four significant digits. */
-function show(value: number): string {
-  return String(Number(value.toPrecision(4)));
-}
-
 const markSchema = z.strictObject({
   reward: z.number(),
   rewardStd: z.number(),
@@ -175,6 +217,10 @@ const markSchema = z.strictObject({
 });
 
 const stateSchema = z.strictObject({
+  /** KL and explained variance of the last evaluations, for their trends. */
+  recent: z.array(
+    z.strictObject({ kl: z.number().nullable(), explainedVariance: z.number().nullable() }),
+  ),
   firstRepetition: z.number().nullable(),
   best: markSchema.nullable(),
   lastRise: markSchema.nullable(),
@@ -189,6 +235,7 @@ export type ConvergenceState = Readonly<z.output<typeof stateSchema>>;
 
 /** The state before the first evaluation. */
 const INITIAL_STATE: ConvergenceState = {
+  recent: [],
   firstRepetition: null,
   best: null,
   lastRise: null,

@@ -50,7 +50,10 @@ function setAdapter(adapter: LoraAdapter, b: number): void {
 const scoreOf = ({ tokens, row }: Pick<RewardSample, 'tokens' | 'row'>) =>
   tokens.filter((id) => id % 2 === 0).length / tokens.length + 0.1 * Number(row?.wanted);
 
-const scorer: Scorer = async (samples) => ({ scores: Float32Array.from(samples, scoreOf) });
+const scorer: Scorer = async (samples) => {
+  const scores = Float32Array.from(samples, scoreOf);
+  return { scores, bySource: new Map([['even', scores]]) };
+};
 
 const changed = policyOf(adapterOf(0.1));
 const reference = policyOf();
@@ -272,6 +275,37 @@ describe('progress and errors', () => {
     expect(evaluator.convergence.state().best).toBeNull();
   });
 
+  test('ranks by rewards with the penalty for responses that do not finish', async () => {
+    const recorded = recordingScorer();
+    const evaluator = evaluatorOf({
+      config: { ...config, missingEosPenalty: 2 },
+      scorer: recorded.scorer,
+    });
+    const { performance, samples } = await evaluator.evaluate(prompts, { step: 0 });
+    const [refs, greedy, sampled] = recorded.calls as [
+      readonly RewardSample[],
+      readonly RewardSample[],
+      readonly RewardSample[],
+    ];
+    const penalised = (all: readonly RewardSample[]) =>
+      all.map((sample) => Math.fround(scoreOf(sample)) - (sample.finished ? 0 : 2));
+    const finished = sampled.filter((sample) => sample.finished).length;
+    expect(finished).toBeGreaterThan(0);
+    expect(finished).toBeLessThan(sampled.length);
+    expect(performance.finishedRate).toBe(finished / sampled.length);
+    expect(performance.reward).toBeCloseTo(mean(penalised(sampled)), 6);
+    expect(performance.greedyReward).toBeCloseTo(mean(penalised(greedy)), 6);
+    const [own, other] = [penalised(greedy), penalised(refs)];
+    const wins = own.map((x, i) => (x === other[i] ? 0.5 : Number(x > other[i]!)));
+    expect(performance.winRate).toBe(mean(wins));
+    expect(evaluator.convergence.state().best!.reward).toBe(performance.reward);
+    const raw = Float32Array.from(sampled, scoreOf);
+    expect(performance.rewards).toEqual({
+      even: { mean: mean(raw), std: standardDeviation(raw) },
+    });
+    expect(samples[0]!.score).toBe(Math.fround(scoreOf(greedy[0]!)));
+  });
+
   test('throws if there are no prompts', async () => {
     await expect(evaluatorOf().evaluate([], { step: 0 })).rejects.toThrow(
       'Cannot evaluate: there must be at least one validation prompt, got 0',
@@ -280,7 +314,9 @@ describe('progress and errors', () => {
 
   test('throws if scores are missing or not finite', async () => {
     const failing = (scores: Float32Array) =>
-      evaluatorOf({ scorer: async () => ({ scores }) }).evaluate(prompts, { step: 0 });
+      evaluatorOf({ scorer: async () => ({ scores, bySource: new Map() }) }).evaluate(prompts, {
+        step: 0,
+      });
     await expect(failing(new Float32Array(3))).rejects.toThrow(
       'Cannot evaluate: the scorer must return 4 scores, one per response, got 3',
     );

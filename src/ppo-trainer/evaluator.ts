@@ -6,7 +6,9 @@ import type { EvaluationReport } from '../loop/index.ts';
 import type { PolicyModel, ValueModel } from '../models/index.ts';
 import {
   type PromptInfo,
+  penaliseUnfinished,
   type RewardSample,
+  type ScoredSamples,
   type TokenAndTextScores,
   toRewardSamples,
 } from '../reward-kl/index.ts';
@@ -21,7 +23,7 @@ import {
 export type EvaluatorConfig = ConvergenceConfig &
   PerformanceConfig &
   Pick<TrainingConfig, 'logSamples'> &
-  Pick<PPOConfig, 'seed' | 'temperature' | 'topK' | 'topP' | 'minP' | 'stop'>;
+  Pick<PPOConfig, 'seed' | 'temperature' | 'topK' | 'topP' | 'minP' | 'stop' | 'missingEosPenalty'>;
 
 /** The models, scorer and settings of an `Evaluator`. */
 export interface EvaluatorOptions {
@@ -38,11 +40,11 @@ export interface EvaluatorOptions {
     | undefined;
 }
 
-/** Scores of responses and of their tokens, from training's reward sources. */
+/** Scores of responses and of their tokens, from training's reward sources, without penalties. */
 export type Scorer = (
   samples: readonly RewardSample[],
   context: { readonly signal?: AbortSignal | undefined },
-) => Promise<TokenAndTextScores>;
+) => Promise<ScoredSamples>;
 
 export interface EvaluationPrompt extends PromptInfo {
   readonly tokens: Int32Array;
@@ -65,15 +67,19 @@ export interface EvaluationProgress {
 }
 
 /** Responses in the order of prompts and samples, with their scores. */
-interface ScoredResponses extends TokenAndTextScores {
+interface ScoredResponses extends ScoredSamples {
   readonly texts: readonly GeneratedText[];
   readonly samples: readonly RewardSample[];
+  /** The scores with the missing-stop penalty, [B]. */
+  readonly penalised: Float32Array;
 }
 
 /** The reference's greedy response to a prompt. */
 interface RefResponse {
   readonly refResponse: string;
   readonly refScore: number;
+  /** The score with the missing-stop penalty. */
+  readonly penalised: number;
 }
 
 interface GenerateContext {
@@ -130,21 +136,22 @@ export class Evaluator {
     const shown = await this.measureTokens(greedy.texts.slice(0, config.logSamples), progress);
     const performance = performanceOf(
       {
-        greedyScores: greedy.scores,
-        refScores: Float32Array.from(refs, ({ refScore }) => refScore),
+        greedyScores: greedy.penalised,
+        refScores: Float32Array.from(refs, ({ penalised }) => penalised),
         tokens: sampled.texts.map(({ tokens }) => tokens),
-        scores: sampled.scores,
+        scores: sampled.penalised,
+        bySource: sampled.bySource,
+        finished: sampled.samples.filter(({ finished }) => finished).length,
         shaped: shapeScores?.(sampled, sampled.samples) ?? sampled,
         columns,
       },
       { ...config, klCoef: options.klCoef ?? config.klCoef },
     );
-    const samples = sumPerResponse(shown.logratios, shown.offsets).map((kl, i) => ({
-      step: options.step,
-      ...describeResponse(greedy, i),
-      kl,
-      ...refs[i]!,
-    }));
+    const samples = sumPerResponse(shown.logratios, shown.offsets).map((kl, i) => {
+      const { refResponse, refScore } = refs[i]!;
+      const { step } = options;
+      return { step, ...describeResponse(greedy, i), kl, refResponse, refScore };
+    });
     return { performance, samples };
   }
 
@@ -159,10 +166,11 @@ export class Evaluator {
     const onText = () => progress.advance(1);
     const texts = await model.generate(tokens, { ...generation, signal, onText });
     const samples = toRewardSamples(texts, prompts);
-    const { scores, tokenScores } = await this.options.scorer(samples, { signal });
+    const scored = await this.options.scorer(samples, { signal });
     signal?.throwIfAborted();
-    expectScores(scores, samples.length);
-    return { texts, samples, scores, tokenScores };
+    expectScores(scored.scores, samples.length);
+    const penalised = penaliseUnfinished(scored.scores, samples, this.options.config);
+    return { ...scored, texts, samples, penalised };
   }
 
   private async respondAsReference(
@@ -172,9 +180,13 @@ export class Evaluator {
     const { reference } = this.options;
     if (!this.knowsReference(prompts)) {
       try {
-        const { texts, scores } = await this.respond(reference, prompts, context);
+        const { texts, scores, penalised } = await this.respond(reference, prompts, context);
         for (const [i, prompt] of prompts.entries()) {
-          const response = { refResponse: texts[i]!.text, refScore: scores[i]! };
+          const response = {
+            refResponse: texts[i]!.text,
+            refScore: scores[i]!,
+            penalised: penalised[i]!,
+          };
           this.refResponses.set(prompt, response);
         }
       } finally {

@@ -9,4 +9,3 @@ export {
   type TrainingResults,
   type TrainOptions,
 } from './ppo-trainer.ts';
-export type { RewardModelClass } from './roles.ts';

@@ -27,6 +27,8 @@ const responses: EvaluatedResponses = {
   refScores: Float32Array.of(2, 1),
   tokens: [[7, 7, 7, 7, 7], [3], [4, 5], [6]].map((ids) => Int32Array.from(ids)),
   scores: Float32Array.of(1, 3, 0, 4),
+  bySource: new Map([['a', Float32Array.of(2, 3, 1, 4)]]),
+  finished: 3,
   shaped: { scores: Float32Array.of(1, 3, 0, 4) },
   columns: {
     offsets: Int32Array.of(0, 5, 6, 8, 9),
@@ -47,8 +49,15 @@ const withValues = (values: readonly number[], changes: Partial<EvaluatedRespons
 
 describe('performanceOf()', () => {
   test('returns the hand-worked numbers', () => {
-    const { rewardStd, repetition, ...exact } = performanceOf(responses, config);
+    const { rewardStd, repetition, rewards, winRateInterval, ...exact } = performanceOf(
+      responses,
+      config,
+    );
     expect(exact).toEqual({
+      prompts: 2,
+      // Both prompts have a mean of 2.
+      rewardInterval: [2, 2],
+      finishedRate: 0.75,
       greedyReward: 3,
       reward: 2,
       responses: 4,
@@ -60,6 +69,9 @@ describe('performanceOf()', () => {
       explainedVariance: Number.NaN,
     });
     expect(rewardStd).toBeCloseTo(Math.sqrt(10 / 3), 12);
+    expect(rewards).toEqual({ a: { mean: 2.5, std: Math.sqrt(5 / 3) } });
+    expect(winRateInterval[0]).toBeCloseTo(0.1979, 4);
+    expect(winRateInterval[1]).toBeCloseTo(0.9733, 4);
     expect(repetition).toBeCloseTo(2 / 3 / 4, 12);
   });
 

@@ -3,6 +3,8 @@ import {
   concatFloats,
   explainedVariance,
   mean,
+  meanInterval,
+  proportionInterval,
   splitByOffsets,
   standardDeviation,
 } from '../columns/index.ts';
@@ -30,7 +32,7 @@ export interface TokenColumns {
   readonly values: Float32Array | undefined;
 }
 
-/** The responses of one evaluation in numbers. */
+/** The responses of one evaluation in numbers. Scores have the missing-stop penalty. */
 export interface EvaluatedResponses {
   /** Scores of the greedy responses of policy and reference, [P]. */
   readonly greedyScores: Float32Array;
@@ -38,6 +40,10 @@ export interface EvaluatedResponses {
   /** `evalBestOf` sampled responses per prompt, side by side, [P · n]. */
   readonly tokens: readonly Int32Array[];
   readonly scores: Float32Array;
+  /** Scores per source, without weights and penalty, [P · n]. */
+  readonly bySource: ReadonlyMap<string, Float32Array>;
+  /** Number of sampled responses that finished. */
+  readonly finished: number;
   /** The same scores as training places them: penalised, normalised, clipped. */
   readonly shaped: TokenAndTextScores;
   readonly columns: TokenColumns;
@@ -48,14 +54,24 @@ export function performanceOf(
   responses: EvaluatedResponses,
   config: PerformanceConfig,
 ): Performance {
-  const { greedyScores, refScores, tokens, scores, columns } = responses;
+  const { greedyScores, refScores, tokens, scores, columns, bySource, finished } = responses;
+  const sources = [...bySource].map(([name, x]) => [
+    name,
+    { mean: mean(x), std: standardDeviation(x) },
+  ]);
+  const wins = winRate(greedyScores, refScores);
   return {
+    prompts: greedyScores.length,
     greedyReward: mean(greedyScores),
     reward: mean(scores),
     rewardStd: standardDeviation(scores),
+    rewardInterval: meanInterval(meanPerPrompt(scores, config.evalBestOf)),
+    rewards: Object.fromEntries(sources),
+    finishedRate: finished / scores.length,
     responses: scores.length,
     bestOfN: bestOfN(scores, config.evalBestOf),
-    winRate: winRate(greedyScores, refScores),
+    winRate: wins,
+    winRateInterval: proportionInterval(wins, greedyScores.length),
     kl: mean(sumPerResponse(columns.logratios, columns.offsets)),
     entropy: mean(columns.entropies),
     length: mean(tokens.map(({ length }) => length)),
@@ -91,15 +107,22 @@ function valuesExplained(
 /** The mean over prompts of the best of n scores; the scores of one prompt are side by side.
  *  @example n=2, scores=[1, 3, 0, −2]  →  (3 + 0)/2 = 1.5 */
 export function bestOfN(scores: ArrayLike<number>, n: number): number {
+  return mean(scoresPerPrompt(scores, n).map((own) => Math.max(...own)));
+}
+
+/** The mean of each prompt's scores. Responses to one prompt are not independent, prompts are.
+ *  @example n=2, scores=[1, 3, 0, −2]  →  [2, −1] */
+function meanPerPrompt(scores: ArrayLike<number>, n: number): number[] {
+  return scoresPerPrompt(scores, n).map(mean);
+}
+
+function scoresPerPrompt(scores: ArrayLike<number>, n: number): number[][] {
   if (scores.length % n !== 0) {
     throw new Error(`Internal: ${scores.length} scores are not ${n} per prompt`);
   }
-  const best = Array.from({ length: scores.length / n }, (_, prompt) => {
-    let top = scores[prompt * n]!;
-    for (let i = 1; i < n; i++) top = Math.max(top, scores[prompt * n + i]!);
-    return top;
-  });
-  return mean(best);
+  return Array.from({ length: scores.length / n }, (_, prompt) =>
+    Array.from({ length: n }, (_, i) => scores[prompt * n + i]!),
+  );
 }
 
 /** The fraction of pairs in which the first score is higher; a tie counts ½.

@@ -1,14 +1,16 @@
+import { concatInts, offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
 import { type Experience, ExperienceBuffer } from '../experience-buffer/index.ts';
 import type { GeneratedText } from '../generation/index.ts';
 import type { Metrics, Phase } from '../loop/index.ts';
-import { selectResponses, toResponses } from '../models/responses.ts';
+import { type Responses, selectResponses } from '../models/responses.ts';
 import type { Whitening } from '../reward-kl/index.ts';
 import { toRewardSamples } from '../reward-kl/index.ts';
 import type { Rollout, RolloutSequence } from '../token-attribution/index.ts';
 import { placeColumns, type ScoreJob, StepCache, StepPlan } from '../training/index.ts';
+import { reusesPrompts, type SequenceKey } from '../training/micro-batches.ts';
 import type { PPOComponents } from './components.ts';
 import { averageMetrics, rolloutMetrics, shortNames } from './step-metrics.ts';
 
@@ -33,6 +35,8 @@ export interface StepDetails {
   readonly whitening: Whitening | undefined;
   /** β of the rewards. */
   readonly klCoef: number;
+  /** Scores per reward source, unweighted, [B]; missing if the reward computation has none. */
+  readonly bySource: ReadonlyMap<string, Float32Array> | undefined;
   /** ρ_t of each response when the loss last saw it; missing for responses it never saw. */
   readonly ratios: ReadonlyMap<RolloutSequence, Float32Array>;
 }
@@ -65,10 +69,11 @@ export async function ppoStep(
 
     // 2, 3. (State, action) pairs with log π_old, log π_ref and KL_t.
     context.onProgress?.('score', 0, texts.length);
-    const plan = new StepPlan(responsesOf(texts), config);
+    const responses = responsesOf(texts);
+    const plan = new StepPlan(responses, config);
     const reuse = plan.reusesPasses ? cache : undefined;
     const promptTexts = prompts.map(({ text }) => text);
-    const passes = logprobPasses(components, texts, { plan, cache: reuse });
+    const passes = logprobPasses(components, responses, { plan, cache: reuse });
     const rollout = await attributor.attribute(texts, promptTexts, passes);
 
     // 4, 5. Scores of responses, rewards of tokens.
@@ -100,14 +105,15 @@ export async function ppoStep(
     const metrics = {
       ...update.metrics,
       ...scored.metrics,
-      ...rolloutMetrics(experience),
+      ...rolloutMetrics(experience, { hasValues: components.value !== undefined }),
       ...clock.metrics(experience.tokens.length),
     };
     const { ratios } = update;
+    const { bySource } = scored;
     return {
       metrics: { ...metrics, ...shortNames(metrics) },
       experience,
-      details: { texts, rewards: whitenedRewards, whitening, klCoef, ratios },
+      details: { texts, rewards: whitenedRewards, whitening, klCoef, bySource, ratios },
     };
   } catch (error) {
     undo();
@@ -124,11 +130,13 @@ async function rollOut(
   const total = prompts.length * config.samplesPerPrompt;
   const size = config.rolloutShardSize ?? prompts.length;
   const texts: GeneratedText[] = [];
+  const tokens = prompts.map((prompt) => prompt.tokens);
+  const reuse = reusesPrompts(tokens, config) ? cache : undefined;
   let done = 0;
   const onText = () => onProgress?.('generate', ++done, total);
   onProgress?.('generate', 0, total);
   for (let firstPrompt = 0; firstPrompt < prompts.length; firstPrompt += size) {
-    const shard = prompts.slice(firstPrompt, firstPrompt + size).map(({ tokens }) => tokens);
+    const shard = tokens.slice(firstPrompt, firstPrompt + size);
     const generation = {
       ...generationOptions(config),
       ...{ firstPrompt, seed: config.seed, streamKey: [step] },
@@ -137,7 +145,9 @@ async function rollOut(
         topLogprobsTexts: Math.min(log.logTokens, log.logSamples),
       }),
     };
-    texts.push(...(await jobs.rollOut({ prompts: shard, generation }, { cache, signal, onText })));
+    texts.push(
+      ...(await jobs.rollOut({ prompts: shard, generation }, { cache: reuse, signal, onText })),
+    );
   }
   return texts;
 }
@@ -151,10 +161,9 @@ interface ScoringOptions {
 /** log π_old and log π_ref of the texts, one micro-batch after the other. */
 function logprobPasses(
   { jobs }: PPOComponents,
-  texts: readonly GeneratedText[],
+  responses: Responses<SequenceKey>,
   { plan, cache }: ScoringOptions,
 ) {
-  const responses = responsesOf(texts);
   const run = async (score: (job: ScoreJob) => ReturnType<typeof jobs.refLogprobs>) => {
     const logprobs = new Float32Array(responses.tokens.length);
     const entropies = new Float32Array(responses.tokens.length);
@@ -211,9 +220,9 @@ async function updateModels(
       const result = await modelTrainer.trainStep(batch, {
         klCoef,
         microBatches: plan.microBatchesOf(batch),
-        // The cached passes are of the weights before the first optimiser step.
-        ...(steps.length === 0 && { cache }),
+        cache,
       });
+      // The weights have changed.
       cache.drop();
       steps.push(result.metrics);
       for (const [i, sequence] of batch.sequences.entries()) {
@@ -237,14 +246,13 @@ async function updateModels(
 /** Optimiser steps of a run of this many PPO steps.
  *  @example 2 epochs over 8 responses in minibatches of 4, 3 steps  →  12 */
 export function optimizerSteps(config: PPOConfig, totalSteps: number): number {
-  const { ppoEpochs, batchSize, samplesPerPrompt, bufferCapacity = 0 } = config;
-  const responses = batchSize * samplesPerPrompt;
-  const stepsAt = (size: number) => ppoEpochs * Math.ceil(size / (config.miniBatchSize ?? size));
-  // The buffer grows for a few steps, then every step has as many optimiser steps.
-  const growing = Math.min(totalSteps, Math.ceil(Math.max(bufferCapacity, responses) / responses));
+  const { ppoEpochs, miniBatchSize } = config;
   let sum = 0;
-  for (let step = 0; step < growing; step++) sum += stepsAt(ExperienceBuffer.sizeAt(step, config));
-  return sum + (totalSteps - growing) * stepsAt(ExperienceBuffer.sizeAt(growing, config));
+  for (let step = 0; step < totalSteps; step++) {
+    const size = ExperienceBuffer.sizeAt(step, config);
+    sum += ppoEpochs * Math.ceil(size / (miniBatchSize ?? size));
+  }
+  return sum;
 }
 
 /** Remembers models, rewards and buffer; the returned function restores them. */
@@ -259,12 +267,10 @@ function undoOf({ modelTrainer, rewardComputer, buffer }: PPOComponents): () => 
   };
 }
 
-function responsesOf(texts: readonly GeneratedText[]) {
+function responsesOf(texts: readonly GeneratedText[]): Responses<SequenceKey> {
   return {
-    ...toResponses(
-      texts.map(({ promptTokens }) => promptTokens),
-      texts.map(({ tokens }) => tokens),
-    ),
+    offsets: offsetsOf(texts.map(({ tokens }) => tokens.length)),
+    tokens: concatInts(texts.map(({ tokens }) => tokens)),
     sequences: texts.map(({ prompt, sample, promptTokens }) => ({
       promptIdx: prompt,
       sample,

@@ -10,9 +10,9 @@ import {
 } from '../../test/helpers/ppo-run.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import type { PPOConfigOptions } from '../config/ppo-config.ts';
-import { RewardModel, type TokenBatch } from '../models/index.ts';
+import { RewardModel, randomHead, type TokenBatch } from '../models/index.ts';
 import { ModelTrainer, PolicyLoss, type PolicyLossInput } from '../training/index.ts';
-import { PPOTrainer } from './ppo-trainer.ts';
+import { PPOTrainer, type PPOTrainerOptions } from './ppo-trainer.ts';
 
 const short: PPOConfigOptions = { maxNewTokens: 4, batchSize: 3, loraR: 4, learningRate: 1e-2 };
 
@@ -120,13 +120,51 @@ describe('PPOTrainer.train()', () => {
     ]);
   });
 
-  it('starts the value model from the reward model if configured', async () => {
+  it('says that a reward model class is created with a random head', async () => {
+    class CustomRewardModel extends RewardModel {}
+    const warningsOf = async (options: PPOTrainerOptions, config: PPOConfigOptions = {}) => {
+      const { events } = await trainTiny({ ...short, ...config }, { maxSteps: 1 }, options);
+      return events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+    };
+    const [message] = await warningsOf({ rewardModel: CustomRewardModel });
+    expect(message).toMatch(/^The reward model CustomRewardModel is a class.*random head/);
+    expect(message).not.toContain('the value model');
+    const both = await warningsOf({ rewardModel: CustomRewardModel }, { valueInit: 'reward' });
+    expect(both[0]).toContain('and the value model starts from this head');
+    const { base, tokenizer } = tinyLoaded;
+    const head = randomHead(base.architecture.config.hidden_size);
+    const instance = new CustomRewardModel({ base, tokenizer, head });
+    expect(await warningsOf({ rewardModel: instance })).toEqual([]);
+  });
+
+  it('starts the value model at the scale of the normalised reward, if configured', async () => {
+    const { base, tokenizer } = tinyLoaded;
+    const head = randomHead(base.architecture.config.hidden_size);
+    const raw = new RewardModel({ base, tokenizer, head });
+    const texts = tinyPrompts.map((prompt) => tokenizer.encode(`${prompt} a bx c d`));
+    const scores = await raw.forward(texts);
+    const mean = scores.reduce((sum, x) => sum + x, 0) / scores.length;
+    const variance = scores.reduce((sum, x) => sum + (x - mean) ** 2, 0) / scores.length;
+    const normalization = { mean: mean - 5, std: Math.sqrt(variance) / 4 };
+    const rewardModel = new RewardModel({ base, tokenizer, head, normalization });
     const trainer = new PPOTrainer(
       { ...short, valueInit: 'reward' },
-      { model: tinyLoaded, rewardModel: RewardModel },
+      { model: tinyLoaded, rewardModel, rewards: undefined },
     );
     const { value } = await trainer.components();
-    expect(value!.head.data.some((weight) => weight !== 0)).toBe(true);
+    const values = await value!.forward(texts);
+    const expected = await rewardModel.forward(texts);
+    for (const [i, score] of expected.entries()) expect(values[i]!.at(-1)).toBeCloseTo(score, 3);
+  });
+
+  it('rejects a step of more prompts than its buffer holds', async () => {
+    const trainer = new PPOTrainer(short, { model: tinyLoaded, rewards: countX });
+    await expect(trainer.ppoStep(tinyPrompts)).rejects.toThrow(
+      'Cannot run a PPO step: there must be at most 3 prompts (batchSize), got 6',
+    );
+  });
+
+  it('starts the value model from a reward model only if there is one', async () => {
     await expect(
       new PPOTrainer({ valueInit: 'reward' }, { model: tinyLoaded, rewards: countX }).components(),
     ).rejects.toThrow('valueInit "reward" needs a reward model over the same base, got none');

@@ -16,7 +16,7 @@ import { type LoadedModel, loadModel } from '../models/index.ts';
 import { buildComponents, type ComponentOptions, type PPOComponents } from './components.ts';
 import { type PPOStepResult, ppoStep, type StepContext } from './ppo-step.ts';
 import { ppoTraining } from './ppo-training.ts';
-import { loadRoles, saveRoles } from './roles.ts';
+import { checkpointFolders, loadRoles, saveRoles } from './roles.ts';
 
 /** The model, rewards and components that a `PPOTrainer` is built from. */
 export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn' | 'initialAdapter'> {
@@ -65,13 +65,15 @@ export class PPOTrainer {
     return this.built;
   }
 
-  /** Trains on prompts for some epochs. */
+  /** Trains on prompts for some epochs. With `output`, checkpoints are saved as training proceeds, and
+   *  `resumeFrom` continues from them. Afterwards the trainer holds the last policy; the best one by
+   *  validation is in `checkpoints.best` of the results, for `loadCheckpoint`. */
   async train(
     prompts: readonly TrainPrompt[],
     options: TrainOptions = {},
   ): Promise<TrainingResults> {
     const { validationPrompts = [], callbacks = [], onEvent, ...rest } = options;
-    const { signal, control, saveCheckpoint, resumeFrom, ...course } = rest;
+    const { signal, control, output, saveCheckpoint, resumeFrom, ...course } = rest;
     const training = resolveTrainingConfig(course);
     const components = await this.components();
     const emit = async (event: TrainEvent) => {
@@ -87,7 +89,7 @@ export class PPOTrainer {
     const loop = new TrainLoop(
       ppoTraining(components, parts),
       { ...components.config, ...training },
-      { onEvent: emit, signal, control, saveCheckpoint, resumeFrom },
+      { onEvent: emit, signal, control, output, saveCheckpoint, resumeFrom },
     );
     for (const message of this.warnings) await emit({ type: 'warning', step: 0, message });
     return withShortNames(await loop.run());
@@ -99,6 +101,12 @@ export class PPOTrainer {
     prompts: readonly TrainPrompt[],
     context: StepContext = { step: 0 },
   ): Promise<PPOStepResult> {
+    const { batchSize } = this.config;
+    if (prompts.length > batchSize) {
+      throw new RangeError(
+        `Cannot run a PPO step: there must be at most ${batchSize} prompts (batchSize), got ${prompts.length}; raise batchSize or pass fewer`,
+      );
+    }
     const components = await this.components();
     return ppoStep(components, readPrompts(prompts, components, 'train'), context);
   }
@@ -131,6 +139,11 @@ export class PPOTrainer {
     });
   }
 
+  /** Restores the weights of a checkpoint, such as the best one of `train()`. */
+  async loadCheckpoint(folder: string): Promise<void> {
+    await loadRoles(await this.components(), checkpointFolders(folder));
+  }
+
   /** Frees all sessions; a model that was passed in stays usable. */
   async dispose(): Promise<void> {
     if (this.built === undefined) return;
@@ -146,13 +159,11 @@ export class PPOTrainer {
     const given = this.options.model;
     const model = given ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
     const warn = (message: string) => void this.warnings.push(message);
-    const initialAdapter =
-      adapter === undefined
-        ? undefined
-        : (await readAdapter(adapter, model.base.modules())).adapter;
+    const initial = adapter === undefined ? undefined : await readAdapter(adapter, model.base);
+    if (initial?.warning !== undefined) warn(initial.warning);
     const components = buildComponents(this.config, model, {
       ...this.options,
-      initialAdapter,
+      initialAdapter: initial?.adapter,
       warn,
     });
     this.initialRewards = components.rewardComputer.state();

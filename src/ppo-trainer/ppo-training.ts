@@ -6,6 +6,7 @@ import { evaluationMetrics, readArrays, type Training, writeArrays } from '../lo
 import type { RoleOptimizer } from '../training/index.ts';
 import type { PPOComponents } from './components.ts';
 import type { Evaluator } from './evaluator.ts';
+import { MotionMonitor } from './motion-monitor.ts';
 import { optimizerSteps, ppoStep } from './ppo-step.ts';
 import { checkpointFolders, loadRoles, saveRoles } from './roles.ts';
 import { stepRecords } from './step-records.ts';
@@ -23,6 +24,7 @@ const stateSchema = z.strictObject({
   optimizerSteps: z.array(z.int().min(0)),
   rewards: z.unknown(),
   convergence: z.unknown(),
+  motion: z.unknown(),
   /** Responses of earlier steps that later updates reuse. */
   buffer: z.unknown(),
 });
@@ -32,20 +34,25 @@ export function ppoTraining(components: PPOComponents, options: PPOTrainingOptio
   const { config, rewardComputer, modelTrainer, buffer } = components;
   const { training, prompts, validation, initialRewards } = options;
   const evaluator = components.makeEvaluator(training);
+  const motion = new MotionMonitor(config);
+  const monitors = { evaluator, motion };
   return {
     count: prompts.length,
-    identity: (totalSteps) => identityOf(components, options, totalSteps),
+    identity: () => identityOf(components, options),
     start: (totalSteps) => {
       modelTrainer.start(optimizerSteps(config, totalSteps));
       rewardComputer.restore(initialRewards);
       buffer.clear();
+      motion.restore(undefined);
     },
     step: async (indices, context) => {
       const batch = Array.from(indices, (i) => prompts[i]!);
       const result = await ppoStep(components, batch, { ...context, log: training });
       const { metrics, experience } = result;
       const about = { step: context.step + 1, places: indices, components, training };
-      return { metrics, episodes: experience.sequences.length, ...stepRecords(result, about) };
+      const warning = motion.update(metrics);
+      const episodes = experience.sequences.length;
+      return { metrics, episodes, ...stepRecords(result, about), warning };
     },
     evaluate: async ({ step, signal, onProgress }) => {
       if (validation.length === 0) return undefined;
@@ -58,28 +65,32 @@ export function ppoTraining(components: PPOComponents, options: PPOTrainingOptio
       return { metrics: evaluationMetrics(report), report, improved: performanceImproved, stop };
     },
     state: {
-      save: (folder) => saveState(folder, components, evaluator),
-      load: (folder, saved) => loadState(folder, saved, { components, evaluator }),
+      save: (folder) => saveState(folder, components, monitors),
+      load: (folder, saved) => loadState(folder, saved, { components, ...monitors }),
     },
   };
+}
+
+/** What watches a run; part of its state. */
+interface Monitors {
+  readonly evaluator: Evaluator;
+  readonly motion: MotionMonitor;
 }
 
 /** What must be the same for a run to resume exactly. */
 function identityOf(
   { config }: PPOComponents,
   { training, prompts }: PPOTrainingOptions,
-  totalSteps: number,
 ): Record<string, unknown> {
-  return {
-    ...config,
-    shuffle: training.shuffle,
-    promptCount: prompts.length,
-    ...(config.schedule !== 'constant' && { totalSteps }),
-  };
+  return { ...config, shuffle: training.shuffle, promptCount: prompts.length };
 }
 
 /** Writes adapters as PEFT folders and the moments of the optimisers. */
-async function saveState(folder: string, components: PPOComponents, evaluator: Evaluator) {
+async function saveState(
+  folder: string,
+  components: PPOComponents,
+  { evaluator, motion }: Monitors,
+) {
   await saveRoles(components, checkpointFolders(folder));
   const steps: number[] = [];
   for (const [name, optimizer] of optimizersOf(components)) {
@@ -91,6 +102,7 @@ async function saveState(folder: string, components: PPOComponents, evaluator: E
     optimizerSteps: steps,
     rewards: components.rewardComputer.state(),
     convergence: evaluator.convergence.state(),
+    motion: motion.state(),
     buffer: components.buffer.state(),
   };
 }
@@ -98,15 +110,17 @@ async function saveState(folder: string, components: PPOComponents, evaluator: E
 async function loadState(
   folder: string,
   saved: unknown,
-  { components, evaluator }: { components: PPOComponents; evaluator: Evaluator },
+  { components, evaluator, motion }: Monitors & { readonly components: PPOComponents },
 ): Promise<void> {
-  const { optimizerSteps: steps, rewards, convergence, buffer } = stateSchema.parse(saved);
+  const state = stateSchema.parse(saved);
+  const { optimizerSteps: steps, rewards, convergence, buffer } = state;
   await loadRoles(components, checkpointFolders(folder));
   for (const [k, [name, optimizer]] of optimizersOf(components).entries()) {
     optimizer.restore({ step: steps[k]!, tensors: await readArrays(join(folder, name)) });
   }
   components.rewardComputer.restore(rewards);
   evaluator.convergence.restore(convergence);
+  motion.restore(state.motion);
   components.buffer.restore(buffer);
 }
 

@@ -1,21 +1,20 @@
 import { join } from 'node:path';
-import { readAdapter, scoreWeightName, writeAdapter } from '../base-setup/index.ts';
+import { readAdapter, writeAdapter } from '../base-setup/index.ts';
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { transposedModules } from '../models/decoder/weight-shapes.ts';
 import {
   type LoadedModel,
   type PolicyModel,
   RewardModel,
-  type RewardModelOptions,
+  type RewardModelClass,
   randomHead,
+  readScalarHead,
   ValueModel,
   zeroHead,
 } from '../models/index.ts';
-
-/** The class of a reward model that the trainer creates over its own base. */
-export type RewardModelClass = new (options: RewardModelOptions) => RewardModel;
 
 /** A new adapter, which changes nothing yet. Each role has its own random numbers. */
 export function freshAdapter(config: PPOConfig, { base }: LoadedModel, role: string): LoraAdapter {
@@ -32,7 +31,18 @@ export function createRewardModel(
   return new (rewardModel ?? RewardModel)({ base, tokenizer, head });
 }
 
-/** The initial value model: a head of zeros, or a copy of the reward model. */
+/** Warns that a class is created with a random head.
+ *  @param startsValue whether the value model is a copy of it
+ *  @param remedy how to get a trained head instead */
+export function describeRandomHead(
+  { name }: RewardModelClass,
+  { startsValue, remedy }: { readonly startsValue: boolean; readonly remedy: string },
+): string {
+  const start = startsValue ? ', and the value model starts from this head' : '';
+  return `The reward model ${name} is a class, so it is created with an untrained random head: what super.forward() returns means nothing${start}; ${remedy} with a trained head unless the class computes its own scores`;
+}
+
+/** The initial value model: a head of zeros, or a copy of the reward model with its normalisation. */
 export function createValueModel(
   config: PPOConfig,
   model: LoadedModel,
@@ -42,7 +52,8 @@ export function createValueModel(
   const { base } = model;
   if (config.valueInit === 'zero') {
     const head = zeroHead(base.architecture.config.hidden_size);
-    return new ValueModel({ base, head, adapter: freshAdapter(config, model, 'value') });
+    const bias = tensor(new Float32Array(1), [1]);
+    return new ValueModel({ base, head, bias, adapter: freshAdapter(config, model, 'value') });
   }
   if (rewardModel === undefined || rewardModel.base !== base) {
     throw new Error(
@@ -52,9 +63,22 @@ export function createValueModel(
   const adapter = rewardModel.adapter && copyAdapter(rewardModel.adapter);
   return new ValueModel({
     base,
-    head: copyTensor(rewardModel.head),
+    ...normalizedHead(rewardModel),
     adapter: adapter ?? freshAdapter(config, model, 'value'),
   });
+}
+
+/** The head whose numbers are the reward model's normalised scores, which are what values predict.
+ *  (w·x + b − μ)/σ = (w/σ)·x + (b − μ)/σ
+ *  @example w=[2, 4], no bias, μ=3, σ=2  →  [1, 2], bias −1½ */
+function normalizedHead({ head, bias, normalization: { mean, std } }: RewardModel) {
+  return {
+    head: tensor(
+      head.data.map((weight) => weight / std),
+      head.shape,
+    ),
+    bias: tensor(Float32Array.of(((bias?.data[0] ?? 0) - mean) / std), [1]),
+  };
 }
 
 /** A deep copy of an adapter. */
@@ -78,13 +102,23 @@ export async function saveRoles(
   { model, policy, value }: TrainedRoles,
   { policyFolder, valueFolder }: { policyFolder: string; valueFolder: string },
 ): Promise<void> {
-  const baseModelNameOrPath = model.name ?? model.folder;
-  await writeAdapter(policyFolder, policy.adapter!, { baseModelNameOrPath });
+  const { architecture } = model.base;
+  const about = {
+    baseModelNameOrPath: model.name ?? model.folder,
+    fingerprint: model.base.fingerprint(),
+    fanInFanOut: transposedModules(architecture).size > 0,
+  };
+  await writeAdapter(policyFolder, policy.adapter!, about);
   if (value === undefined) return;
+  const { tokenClassifier } = architecture.family.names;
   await writeAdapter(valueFolder, value.adapter!, {
-    baseModelNameOrPath,
-    extraTensors: new Map([[scoreWeightName, value.head]]),
+    ...about,
     taskType: 'TOKEN_CLS',
+    // A token classifier of transformers always has a bias.
+    extraTensors: new Map([
+      [`${tokenClassifier}.weight`, value.head],
+      [`${tokenClassifier}.bias`, value.bias ?? tensor(new Float32Array(1), [1])],
+    ]),
   });
 }
 
@@ -93,18 +127,17 @@ export async function loadRoles(
   { model, policy, value }: TrainedRoles,
   { policyFolder, valueFolder }: { policyFolder: string; valueFolder: string },
 ): Promise<void> {
-  const modules = model.base.modules();
-  const { adapter } = await readAdapter(policyFolder, modules);
-  const saved = value && (await readAdapter(valueFolder, modules));
+  const { adapter } = await readAdapter(policyFolder, model.base);
+  const saved = value && (await readAdapter(valueFolder, model.base));
   expectSameShapes(policy.adapter!, adapter, policyFolder);
   if (value !== undefined && saved !== undefined) {
     expectSameShapes(value.adapter!, saved.adapter, valueFolder);
     restoreWeights(saved.adapter, value.adapter!);
-    restoreTensor(
-      saved.extraTensors.get(scoreWeightName),
-      value.head,
-      join(valueFolder, scoreWeightName),
-    );
+    const what = `the value model ${valueFolder}`;
+    const hiddenSize = value.head.data.length;
+    const head = readScalarHead(saved.extraTensors, { what, hiddenSize });
+    restoreTensor(head?.head, value.head, `the head of ${what}`);
+    value.bias?.data.set(head?.bias?.data ?? [0]);
   }
   restoreWeights(adapter, policy.adapter!);
 }

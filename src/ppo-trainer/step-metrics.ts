@@ -3,9 +3,13 @@ import type { Experience } from '../experience-buffer/experience.ts';
 import type { Metrics } from '../loop/records.ts';
 import { rolloutMismatch } from '../training/index.ts';
 
-/** Metrics of a rollout before any update: lengths, ends, entropy, returns and how well V predicted them.
+/** Metrics of a rollout before any update: lengths, ends, entropy, returns and, with a value model, how
+ *  well V predicted them.
  *  objective/entropy = mean over sequences of −Σ_t log π_old, as TRL has it. */
-export function rolloutMetrics(experience: Experience): Metrics {
+export function rolloutMetrics(
+  experience: Experience,
+  { hasValues }: { readonly hasValues: boolean },
+): Metrics {
   const { sequences, offsets, logprobs, returns, values } = experience;
   const lengths = sequences.map((_, i) => offsets[i + 1]! - offsets[i]!);
   return {
@@ -17,7 +21,7 @@ export function rolloutMetrics(experience: Experience): Metrics {
     'completions/max_length': Math.max(...lengths),
     'ppo/returns/mean': mean(returns),
     'ppo/returns/var': standardDeviation(returns) ** 2,
-    'ppo/val/var_explained': explainedVariance(returns, values),
+    ...(hasValues && { 'ppo/val/var_explained': explainedVariance(returns, values) }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trainTiny } from '../../test/helpers/ppo-run.ts';
+import { countX, trainTiny } from '../../test/helpers/ppo-run.ts';
 import type { PPOConfigOptions } from '../config/ppo-config.ts';
 import type { TokenRecord } from '../loop/records.ts';
 import type { TrainOptions } from './ppo-trainer.ts';
@@ -74,6 +74,24 @@ describe('tokens of a step event', () => {
       });
       expectNear([sumOf(record.rewards)], [score - 0.2 * kl]);
     });
+  });
+
+  it('have samples with the score of each reward source, without its weight', async () => {
+    const rewards = {
+      x: countX,
+      length: {
+        source: ({ response }: { readonly response: string }) => response.length,
+        weight: 0.5,
+      },
+    };
+    const { events } = await trainTiny(short, { maxSteps: 1 }, { rewards });
+    const step = events.find((event) => event.type === 'step')!;
+    expect(step.samples).toHaveLength(4);
+    for (const { response, score, sourceScores } of step.samples) {
+      const own = { x: countX({ response }), length: response.length };
+      expectNear([sourceScores!.x!, sourceScores!.length!], [own.x, own.length]);
+      expectNear([score], [own.x + 0.5 * own.length]);
+    }
   });
 
   it('list the chosen token first among the alternatives if it is greedy', async () => {

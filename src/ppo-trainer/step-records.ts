@@ -1,6 +1,5 @@
 import type { Tokenizer } from '../base-setup/index.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
-import type { Experience } from '../experience-buffer/experience.ts';
 import type { GeneratedText, LikelyTokens } from '../generation/index.ts';
 import type { SampleRecord, TokenRecord } from '../loop/records.ts';
 import { whiteningOf } from '../reward-kl/whiten.ts';
@@ -24,14 +23,14 @@ interface StepRecords {
 /** What is written down of a step's responses. */
 export function stepRecords(result: PPOStepResult, options: StepRecordOptions): StepRecords {
   return {
-    samples: sampleRecords(result.experience, options),
+    samples: sampleRecords(result, options),
     tokens: tokenRecords(result, options),
   };
 }
 
 /** The first responses. */
 function sampleRecords(
-  { sequences, offsets, scores, kl }: Experience,
+  { experience: { sequences, offsets, scores, kl }, details: { bySource } }: PPOStepResult,
   { step, places, training }: StepRecordOptions,
 ): SampleRecord[] {
   return sequences.slice(0, training.logSamples).map((sequence, i) => ({
@@ -41,10 +40,18 @@ function sampleRecords(
     prompt: sequence.promptText,
     response: sequence.text,
     score: scores[i]!,
+    ...(bySource && { sourceScores: sourceScores(bySource, i) }),
     kl: kl.subarray(offsets[i]!, offsets[i + 1]!).reduce((sum, x) => sum + x, 0),
     length: offsets[i + 1]! - offsets[i]!,
     finished: sequence.finished,
   }));
+}
+
+function sourceScores(
+  bySource: ReadonlyMap<string, Float32Array>,
+  i: number,
+): Record<string, number> {
+  return Object.fromEntries([...bySource].map(([name, scores]) => [name, round(scores[i]!)]));
 }
 
 /** Every number of the tokens of the responses whose alternatives were recorded. */

@@ -65,7 +65,7 @@ export class RewardObjective {
     options: LearnOptions,
   ): Promise<Metrics> {
     const totalWeight = pairs.reduce((sum, { weight = 1 }) => sum + weight, 0);
-    let [loss, correct, margin] = [0, 0, 0];
+    let [loss, judged, correct, margin] = [0, 0, 0, 0];
     const lengths = pairs.map(({ chosen, rejected }) => ({
       length: chosen.length + rejected.length,
     }));
@@ -81,16 +81,19 @@ export class RewardObjective {
           totalWeight,
         });
         loss += result.loss;
+        judged += result.judged;
         correct += result.correct;
         margin += result.margin;
         return result.dScores;
       };
       await this.accumulate(sequences, differentiate, options);
     }
+    // A batch of ties has a loss only.
+    if (judged === 0) return { 'train/loss': loss };
     return {
       'train/loss': loss,
-      'train/accuracy': correct / totalWeight,
-      'train/margin': margin / totalWeight,
+      'train/accuracy': correct / judged,
+      'train/margin': margin / judged,
     };
   }
 
@@ -155,8 +158,9 @@ const BINS = 10;
 
 /**
  * How well scores predict preferences; scores alternate: chosen, rejected, chosen, …
- * accuracy: weight of pairs whose chosen side scores higher; ties of preference are left out
- * margin: mean s_chosen − s_rejected
+ * accuracy: weight of pairs whose better side scores higher; equal scores count ½
+ * margin: mean s_better − s_worse
+ * Both leave out ties of preference; the better side is the rejected one if target < ½.
  * calibration: Σ_bins (n_b/n)·|right_b − sure_b| with sure = σ(|d|), the expected calibration error
  * @example d = [ln 3, −ln 3], targets 1  →  accuracy ½, margin 0; both are ¾ sure, half are right: ¼
  */
@@ -165,7 +169,8 @@ export function pairMetrics(scores: Float32Array, pairs: readonly PreferenceText
   const totalWeight = sum(weights);
   const targets = pairs.map(({ target = 1 }) => target);
   const margins = pairs.map(({ margin = 0 }) => margin);
-  const { loss, margin } = preferenceLoss({ scores, margins, targets, weights, totalWeight });
+  const pairScores = { scores, margins, targets, weights, totalWeight };
+  const { loss, judged, correct, margin } = preferenceLoss(pairScores);
   const clear = pairs.flatMap((_, i) =>
     targets[i] === 0.5
       ? []
@@ -176,14 +181,12 @@ export function pairMetrics(scores: Float32Array, pairs: readonly PreferenceText
           },
         ],
   );
-  const clearWeight = sum(clear.map(({ w }) => w));
   const right = ({ d, w }: { d: number; w: number }) => w * (d === 0 ? 0.5 : Number(d > 0));
   return {
     loss,
-    accuracy: sum(clear.map(right)) / clearWeight,
-    margin: margin / totalWeight,
-    calibration:
-      calibrationError(clear.map((pair) => ({ ...pair, right: right(pair) }))) / clearWeight,
+    accuracy: correct / judged,
+    margin: margin / judged,
+    calibration: calibrationError(clear.map((pair) => ({ ...pair, right: right(pair) }))) / judged,
   };
 }
 

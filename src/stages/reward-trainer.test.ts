@@ -4,6 +4,7 @@ import { keepCheckpoints, tinyLoaded } from '../../test/helpers/ppo-run.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import type { RewardConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
+import type { TrainEvent } from '../loop/index.ts';
 import { loadRewardModel } from '../models/index.ts';
 import { type PreferenceTexts, pairMetrics, type RatedText } from './reward-objective.ts';
 import { RewardTrainer } from './reward-trainer.ts';
@@ -62,6 +63,28 @@ describe('RewardTrainer', () => {
     await trainer.train(rated(1), { validation: rated(2).slice(0, 40) });
     const { accuracy } = await trainer.evaluate(makePairs(80, 3));
     expect(accuracy).toBeGreaterThan(0.75);
+  });
+
+  it('reports the same accuracy for inverted labels, and none for ties', async () => {
+    const pairs = makePairs(40, 5);
+    const inverted = pairs.map(({ chosen, rejected }) => ({
+      ...{ chosen: rejected, rejected: chosen, target: 0 },
+    }));
+    const firstMetrics = async (texts: readonly PreferenceTexts[]) => {
+      const metrics: Record<string, number>[] = [];
+      const onEvent = (event: TrainEvent) => {
+        if (event.type === 'step') metrics.push({ ...event.metrics });
+      };
+      await train([...texts], { onEvent }, { maxSteps: 1, loraDropout: 0 });
+      return metrics[0]!;
+    };
+    const plain = await firstMetrics(pairs);
+    const other = await firstMetrics(inverted);
+    expect(other['train/accuracy']).toBe(plain['train/accuracy']);
+    expect(other['train/margin']).toBeCloseTo(plain['train/margin']!, 5);
+    const ties = await firstMetrics(pairs.map((pair) => ({ ...pair, target: 0.5 })));
+    expect(ties['train/loss']).toBeGreaterThan(0);
+    expect(ties).not.toHaveProperty('train/accuracy');
   });
 
   it('resumes from a checkpoint exactly', async () => {

@@ -1,4 +1,4 @@
-import { LoraAdapter } from '../base-setup/index.ts';
+import { LoraAdapter, readAdapter } from '../base-setup/index.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
 import { mean, standardDeviation } from '../columns/index.ts';
@@ -80,12 +80,15 @@ export class RewardTrainer {
   }
 
   private async build(): Promise<RewardModel> {
-    const { modelName, revision, seed } = this.config;
+    const { modelName, revision, adapter: start, seed } = this.config;
     const options = revision === undefined ? {} : { revision };
     const model = this.given ?? (await loadModel(modelName, options));
     const { base, tokenizer } = model;
     this.baseName = model.name ?? model.folder;
-    const adapter = LoraAdapter.create(toLoraConfig(this.config), base.modules(), `${seed} reward`);
+    const adapter =
+      start === undefined
+        ? LoraAdapter.create(toLoraConfig(this.config), base.modules(), `${seed} reward`)
+        : (await readAdapter(start, base)).adapter;
     const head = randomHead(base.architecture.config.hidden_size, seed);
     return new RewardModel({ base, tokenizer, adapter, head });
   }

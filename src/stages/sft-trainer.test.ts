@@ -7,9 +7,9 @@ import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { readAdapter } from '../base-setup/index.ts';
 import type { SFTConfigOptions } from '../config/stage-config.ts';
 import type { TrainEvent } from '../loop/events.ts';
-import { loadModel } from '../models/index.ts';
+import { BaseModel, loadModel } from '../models/index.ts';
 import type { LearnedText } from '../training/index.ts';
-import { SFTTrainer } from './sft-trainer.ts';
+import { SFTTrainer, type SFTTrainOptions } from './sft-trainer.ts';
 
 /** Texts that count up from a start, modulo ten; the start is the prompt. */
 function counts(starts: readonly number[]): LearnedText[] {
@@ -20,8 +20,11 @@ function counts(starts: readonly number[]): LearnedText[] {
 }
 
 /** A model of its own for each test: full training changes it. */
-function makeModel() {
-  return { base: tinyModel(1), tokenizer: tinyTokenizer(), folder: 'tiny' };
+function makeModel(dropout = 0) {
+  const { architecture, weights } = tinyModel(1);
+  const config = { ...architecture.config, embd_pdrop: dropout, resid_pdrop: dropout };
+  const base = new BaseModel({ ...architecture, config }, weights);
+  return { base, tokenizer: tinyTokenizer(), folder: 'tiny' };
 }
 
 const config: SFTConfigOptions = {
@@ -39,8 +42,13 @@ const config: SFTConfigOptions = {
 const texts = counts([0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 6, 1]);
 const validation = counts([7, 8, 9]);
 
-async function train(options: SFTConfigOptions, more = {}) {
-  const model = makeModel();
+interface TestOptions extends SFTTrainOptions {
+  /** Dropout of the model. */
+  readonly dropout?: number;
+}
+
+async function train(options: SFTConfigOptions, { dropout = 0, ...more }: TestOptions = {}) {
+  const model = makeModel(dropout);
   const trainer = new SFTTrainer({ ...config, ...options }, { model });
   const events: TrainEvent[] = [];
   const onEvent = (event: TrainEvent) => void events.push(event);
@@ -80,6 +88,26 @@ describe('SFTTrainer', () => {
     },
   );
 
+  it('trains all weights with the dropout of the model, and resumes exactly', async () => {
+    const folder = makeTempFolder();
+    const options = { fullParameters: true, maxSteps: 10 };
+    const more = { dropout: 0.1, saveCheckpoint: keepCheckpoints(folder) };
+    const whole = await train(options, more);
+    const resumeFrom = join(folder, 'checkpoint-5');
+    expect((await train(options, { dropout: 0.1, resumeFrom })).weights).toEqual(whole.weights);
+    expect((await train(options, { dropout: 0.1 })).weights).toEqual(whole.weights);
+    const plain = await train(options);
+    for (const [name, weight] of Object.entries(whole.weights)) {
+      expect(weight, name).not.toEqual(plain.weights[name]);
+    }
+  });
+
+  it('trains an adapter without the dropout of the model', async () => {
+    const options = { maxSteps: 3 };
+    const [some, none] = [await train(options, { dropout: 0.5 }), await train(options)];
+    expect(some.weights).toEqual(none.weights);
+  });
+
   it('trains the same however many tokens run together', async () => {
     const few = await train({ maxTokensAtOnce: 8, loraDropout: 0, maxSteps: 4 });
     const many = await train({ loraDropout: 0, maxSteps: 4 });
@@ -102,7 +130,7 @@ describe('SFTTrainer', () => {
     await trainer.train(texts);
     const { loss } = await trainer.evaluate(validation);
     await trainer.saveModel(adapterFolder);
-    const { adapter } = await readAdapter(adapterFolder, model.base.modules());
+    const { adapter } = await readAdapter(adapterFolder, model.base);
     expect(adapter.weights.size).toBe(28);
     await trainer.saveModel(mergedFolder, { merged: true });
     const merged = new SFTTrainer({}, { model: await loadModel(mergedFolder) });

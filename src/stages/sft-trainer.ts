@@ -1,9 +1,11 @@
-import { LoraAdapter, writeAdapter } from '../base-setup/index.ts';
+import { LoraAdapter, readAdapter, writeAdapter } from '../base-setup/index.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
+import { ConfigError } from '../config/parse-config.ts';
 import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { type LoopOptions, type LoopResult, TrainLoop } from '../loop/index.ts';
 import { takeRows } from '../models/decoder/rows.ts';
+import { transposedModules } from '../models/decoder/weight-shapes.ts';
 import { forward, type LoadedModel, loadModel, saveModel } from '../models/index.ts';
 import { groupByTokens } from '../models/token-batch.ts';
 import {
@@ -71,17 +73,27 @@ export class SFTTrainer {
   async saveModel(folder: string, { merged = false }: { merged?: boolean } = {}): Promise<void> {
     const { base, folder: from, name = from } = await this.model();
     if (this.adapter !== undefined && !merged) {
-      await writeAdapter(folder, this.adapter, { baseModelNameOrPath: name });
+      await writeAdapter(folder, this.adapter, {
+        baseModelNameOrPath: name,
+        fingerprint: base.fingerprint(),
+        fanInFanOut: transposedModules(base.architecture).size > 0,
+      });
       return;
     }
     await saveModel(folder, base, { adapter: this.adapter, source: from });
   }
 
   private async load(): Promise<LoadedModel> {
-    const { modelName, revision, fullParameters, seed } = this.config;
+    const { modelName, revision, adapter, fullParameters, seed } = this.config;
     const options = revision === undefined ? {} : { revision };
     const model = this.given ?? (await loadModel(modelName, options));
-    if (!fullParameters) {
+    if (fullParameters && adapter !== undefined) {
+      throw new ConfigError(
+        `Cannot train all weights from the adapter ${adapter}: fullParameters needs a whole model; merge the adapter first, or leave out fullParameters`,
+      );
+    }
+    if (adapter !== undefined) this.adapter = (await readAdapter(adapter, model.base)).adapter;
+    else if (!fullParameters) {
       this.adapter = LoraAdapter.create(toLoraConfig(this.config), model.base.modules(), seed);
     }
     return model;

@@ -1,7 +1,7 @@
 import { offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { RowPass } from '../models/index.ts';
-import { distinctPrompts, type Responses } from '../models/responses.ts';
+import type { Responses } from '../models/responses.ts';
 import { groupByTokens } from '../models/token-batch.ts';
 import type { RolloutSequence } from '../token-attribution/rollout.ts';
 import type { PolicyPass } from './policy-pass.ts';
@@ -57,8 +57,16 @@ function compare(
   return a.promptIdx - b.promptIdx || a.sample - b.sample;
 }
 
-type PlanConfig = MicroBatchOptions &
-  Pick<PPOConfig, 'keepPasses' | 'miniBatchSize' | 'bufferCapacity' | 'bufferSampling'>;
+type WholeConfig = Pick<PPOConfig, 'miniBatchSize' | 'bufferCapacity' | 'bufferSampling'>;
+
+type PlanConfig = MicroBatchOptions & WholeConfig & Pick<PPOConfig, 'keepPasses'>;
+
+/** Whether the first optimiser step trains on the step's responses, each once and nothing else.
+ *  @param count number of the step's responses */
+export function firstStepIsWhole(count: number, config: WholeConfig): boolean {
+  const { miniBatchSize = count, bufferCapacity = count, bufferSampling } = config;
+  return miniBatchSize >= count && bufferCapacity <= count && bufferSampling !== 'uniform';
+}
 
 /** The micro-batches of a step's responses, planned once: scoring and the update share them. They
  *  depend on the responses and the config alone. */
@@ -73,13 +81,11 @@ export class StepPlan {
 
   constructor(responses: Sequences, config: PlanConfig) {
     const count = responses.sequences.length;
-    const { keepPasses, miniBatchSize = count, bufferCapacity = count, bufferSampling } = config;
     this.microBatches = microBatches(responses, config);
     this.sequences = responses.sequences;
     this.config = config;
-    const fits = keepPasses ?? this.microBatches.length === 1;
-    const trainsOnAll = miniBatchSize >= count && bufferSampling !== 'uniform';
-    this.reusesPasses = fits && trainsOnAll && bufferCapacity <= count;
+    const fits = config.keepPasses ?? this.microBatches.length === 1;
+    this.reusesPasses = fits && firstStepIsWhole(count, config);
   }
 
   /** The micro-batches of a minibatch, as indices into it: those of the plan if it holds the step's
@@ -126,11 +132,10 @@ export class StepCache {
 
   /** The passes over the prompts of some responses, if all of them are known. */
   promptsOf(sequences: Sequences['sequences']): RowPass[] | undefined {
+    // A map keeps the order of first insertion, which is that of the prompts' rows.
     const numbers = new Map(sequences.map((one) => [one.promptTokens, one.promptIdx]));
-    const passes = distinctPrompts({ sequences }).flatMap(
-      (tokens) => this.prompts.get(numbers.get(tokens)!) ?? [],
-    );
-    return passes.length > 0 && passes.length === numbers.size ? passes : undefined;
+    const passes = [...numbers.values()].flatMap((number) => this.prompts.get(number) ?? []);
+    return passes.length === numbers.size ? passes : undefined;
   }
 }
 

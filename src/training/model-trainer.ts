@@ -1,5 +1,4 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
-import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
@@ -66,7 +65,7 @@ export class ModelTrainer {
     this.valueOptimizer = new RoleOptimizer(
       [
         { parameters: arraysOf(value.adapter), learningRate: valueLearningRate, weightDecay },
-        { parameters: { [scoreWeightName]: value.head.data }, learningRate: valueLearningRate },
+        { parameters: value.headParameters(), learningRate: valueLearningRate },
       ],
       config,
     );

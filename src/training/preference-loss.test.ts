@@ -16,13 +16,25 @@ describe('preferenceLoss()', () => {
     expect([correct, margin]).toEqual([1, 1]);
   });
 
+  it('counts the better side as right, and no ties', () => {
+    const { judged, correct, margin } = preferenceLoss({
+      scores: Float32Array.of(0, 2, 5, 1, 3, 3, 1, 0),
+      margins: [0, 0, 0, 0],
+      // The rejected side is better and wins by 2, nobody is better, equal scores, chosen wins by 1.
+      targets: [0.1, 0.5, 1, 0.9],
+      weights: [1, 4, 1, 2],
+      totalWeight: 8,
+    });
+    expect({ judged, correct, margin }).toEqual({ judged: 4, correct: 3.5, margin: 4 });
+  });
+
   it('requires a margin, and equal scores for a tie', () => {
     const scores = Float32Array.of(1, 0);
     expect(preferenceLoss({ ...one, margins: [1], scores }).loss).toBeCloseTo(Math.LN2, 6);
     const tie = preferenceLoss({ ...one, targets: [0.5], scores: Float32Array.of(2, 2) });
     expect(tie.loss).toBeCloseTo(Math.LN2, 6);
     expect([...tie.dScores].map(Math.abs)).toEqual([0, 0]);
-    expect(tie.correct).toBe(0.5);
+    expect(tie.judged).toBe(0);
   });
 
   it('does not overflow', () => {

@@ -16,9 +16,11 @@ export interface PreferenceLoss {
   readonly loss: number;
   /** ∂L/∂score, [2 · pairs]. */
   readonly dScores: Float32Array;
-  /** Weight of pairs whose chosen side has the higher score; a tie of scores counts ½. */
+  /** Weight of pairs that have a better side: p ≠ ½. */
+  readonly judged: number;
+  /** Weight of those whose better side, chosen if p > ½, has the higher score; equal scores count ½. */
   readonly correct: number;
-  /** Σ w (s_chosen − s_rejected) */
+  /** Σ w (s_better − s_worse) of those */
   readonly margin: number;
 }
 
@@ -31,7 +33,7 @@ export interface PreferenceLoss {
 export function preferenceLoss(pairs: PairScores): PreferenceLoss {
   const { scores, margins, targets, weights, totalWeight } = pairs;
   const dScores = new Float32Array(scores.length);
-  let [loss, correct, margin] = [0, 0, 0];
+  let [loss, judged, correct, margin] = [0, 0, 0, 0];
   for (let i = 0; i < scores.length / 2; i++) {
     const [p, w] = [targets[i]!, weights[i]! / totalWeight];
     const d = scores[2 * i]! - scores[2 * i + 1]!;
@@ -40,10 +42,13 @@ export function preferenceLoss(pairs: PairScores): PreferenceLoss {
     const slope = w * (1 / (1 + Math.exp(-z)) - p);
     dScores[2 * i] = slope;
     dScores[2 * i + 1] = -slope;
-    correct += weights[i]! * (d === 0 ? 0.5 : Number(d > 0));
-    margin += weights[i]! * d;
+    if (p === 0.5) continue;
+    const lead = p > 0.5 ? d : -d;
+    judged += weights[i]!;
+    correct += weights[i]! * (lead === 0 ? 0.5 : Number(lead > 0));
+    margin += weights[i]! * lead;
   }
-  return { loss, dScores, correct, margin };
+  return { loss, dScores, judged, correct, margin };
 }
 
 /** log(1 + e^x) without overflow. */

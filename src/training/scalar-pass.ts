@@ -1,4 +1,4 @@
-import { scoreWeightName } from '../base-setup/lora/peft-config.ts';
+import { scoreBiasName, scoreWeightName } from '../base-setup/lora/peft-config.ts';
 import { grad, gradientName, type SaveList } from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
@@ -62,7 +62,14 @@ export async function scalarGradients(
       [gradientName('score')]: tensor(dScores, [dScores.length]),
     }),
   );
-  accumulate({ [scoreWeightName]: outputs[gradientName(scoreWeightName)]!.data as Float32Array });
+  accumulate({
+    [scoreWeightName]: outputs[gradientName(scoreWeightName)]!.data as Float32Array,
+    ...(model.bias && { [scoreBiasName]: Float32Array.of(sumOf(dScores)) }),
+  });
   const dRows = outputs[gradientName('x')] as Tensor<'float32'>;
   await backward(pass, scatterRows(dRows, rows, pass.hidden.shape[0]!), accumulate);
+}
+
+function sumOf(numbers: Float32Array): number {
+  return numbers.reduce((sum, x) => sum + x, 0);
 }

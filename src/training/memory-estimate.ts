@@ -1,11 +1,14 @@
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
+import type { StageConfig } from '../config/stage-config.ts';
 import { engineBytes } from '../generation/decode-weights.ts';
 import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { countAdapter, countParameters } from '../models/decoder/parameter-counts.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
-import { activationMeter } from '../training/activation-bytes.ts';
+import { activationMeter, layerActivationBytes } from './activation-bytes.ts';
+import { TRAINED_LOGITS_AT_ONCE } from './language-pass.ts';
+import { firstStepIsWhole } from './micro-batches.ts';
 
 /** The settings that determine the memory of a run. */
 export type MemorySettings = Pick<
@@ -36,10 +39,12 @@ export interface MemoryEstimate {
 }
 
 /** Node with this package and ONNX Runtime. */
-export const PROCESS = 200e6;
-/** Arrays as large as an adapter that its training holds: weights, gradients, two moments, and a copy
- *  of all but the gradients, to roll back a failed update. */
-const TRAINED_COPIES = 7;
+const PROCESS = 200e6;
+/** Arrays as large as the trained weights: the weights, their gradients and two moments. */
+const OPTIMIZER_COPIES = 4;
+/** What a PPO step adds: a copy of weights and moments to undo a failed step, and the gradients of
+ *  one micro-batch. */
+const STEP_COPIES = 4;
 /** Arrays as large as a step's logits that the graph and sampling hold at once. */
 const SAMPLING_COPIES = 4;
 /** Arrays as large as a part of the logits that the output head and its gradient hold at once. */
@@ -78,7 +83,7 @@ export class MemoryEstimator {
     this.resident =
       PROCESS +
       4 * countParameters(architecture).total +
-      adapter * (TRAINED_COPIES * this.trainedModels + rewardModels);
+      adapter * ((OPTIMIZER_COPIES + STEP_COPIES) * this.trainedModels + rewardModels);
   }
 
   /** Tokens of the longest prompt and response. */
@@ -153,12 +158,45 @@ export class MemoryEstimator {
   /** Tokens whose passes the update reuses. By default it reuses them if all fit at once,
    *  which shorter responses might. */
   private keptTokens(settings: MemorySettings): number {
-    const { miniBatchSize = this.responses } = this.options.config;
     const { keepPasses, microBatchSize = this.responses } = settings;
-    if (miniBatchSize < this.responses || keepPasses === false) return 0;
+    const isWhole = firstStepIsWhole(this.responses, this.options.config);
+    if (!isWhole || keepPasses === false) return 0;
     if (keepPasses) return this.totalTokens;
     return microBatchSize < this.responses ? 0 : this.tokensAtOnce(settings);
   }
+}
+
+/** What the memory of SFT or reward training depends on. */
+export interface StageMemoryOptions {
+  readonly config: StageConfig;
+  /** Number of trained weights. */
+  readonly trained: number;
+  /** Tokens of the longest text or pair. */
+  readonly longest: number;
+  /** Whether the base itself is trained instead of an adapter. */
+  readonly isFull: boolean;
+  readonly head: 'language' | 'scalar';
+}
+
+/** Bytes of SFT or reward training: the base, the trained weights with their optimiser, and the
+ *  activations of the tokens that run together. */
+export function estimateStageBytes(
+  architecture: Architecture,
+  { config, trained, longest, isFull, head }: StageMemoryOptions,
+): number {
+  const { num_hidden_layers: layers, vocab_size } = architecture.config;
+  const base = isFull ? 0 : 4 * countParameters(architecture).total;
+  const fitting = Math.max(1, Math.floor(config.maxTokensAtOnce / longest));
+  const batch = Math.min(fitting, config.batchSize);
+  const lora = toLoraConfig(config);
+  const layerBytes = (save: StageConfig['saveActivations']) =>
+    layerActivationBytes(architecture, { lora, save, tokens: { batch, length: longest } });
+  const logitLimit = isFull ? TRAINED_LOGITS_AT_ONCE : LOGITS_AT_ONCE;
+  // The logits and their gradient.
+  const logits =
+    head === 'language' ? 2 * 4 * Math.min(batch * longest * vocab_size, logitLimit) : 0;
+  const activations = layers * layerBytes(config.saveActivations) + layerBytes('all');
+  return PROCESS + base + 4 * OPTIMIZER_COPIES * trained + activations + logits;
 }
 
 export interface MemoryPlan {
