@@ -12,6 +12,8 @@ export interface ConfigField {
   readonly rule: string;
   /** Type and rule of the entries of a list. */
   readonly items: Pick<ConfigField, 'type' | 'rule'> | undefined;
+  /** Whether `\n`, `\t` and `\\` in a flag are a new line, a tab and a backslash. */
+  readonly hasEscapes: boolean;
   accepts(value: unknown): boolean;
 }
 
@@ -22,6 +24,8 @@ interface JsonSchema {
   readonly enum?: readonly string[];
   /** The rule in words for a string with a pattern. */
   readonly rule?: string;
+  /** Whether flags may contain escape sequences. */
+  readonly escapes?: boolean;
   readonly items?: JsonSchema;
   readonly minLength?: number;
   readonly minimum?: number;
@@ -43,6 +47,7 @@ export function configFields(schema: z.ZodObject): ConfigField[] {
       choices: json.enum,
       rule: describeRule({ type, ...json }),
       items: json.items && { type: json.items.type, rule: describeRule(json.items) },
+      hasEscapes: json.escapes === true,
       accepts: (value) => z.safeParse(field, value).success,
     };
   });

@@ -26,13 +26,14 @@ describe('resolveDataConfig()', () => {
     expect(resolveDataConfig({ prompts: 'prompts.jsonl' })).toEqual({
       prompts: 'prompts.jsonl',
       split: 'train',
+      truncatePrompts: 'none',
       chat: false,
       validationFraction: 0.1,
     });
   });
 
   test.each([
-    [{}, 'prompts must be text that is not empty, got undefined'],
+    [{}, 'prompts must be text that is not empty, got nothing'],
     [{ prompts: 'a', promptcolumn: 'b' }, 'it has no "promptcolumn"; did you mean "promptColumn"?'],
     [
       { prompts: 'a', validationFraction: 1 },

@@ -26,7 +26,10 @@ const promptOptionsShape = {
     .describe(`Column with the prompts; default: the first of ${defaultPromptColumns.join(', ')}`),
   template: name
     .optional()
-    .describe('Template of a prompt; {column} is replaced with the text of that column'),
+    .describe(
+      'Template of a prompt; {column} is replaced with the text of that column, and \\n and \\t in the flag are a new line and a tab',
+    )
+    .meta({ escapes: true }),
   chat: z
     .boolean()
     .default(false)
@@ -35,6 +38,12 @@ const promptOptionsShape = {
   maxPromptTokens: count
     .optional()
     .describe('Longest prompt in tokens; default: as long as the model allows'),
+  truncatePrompts: z
+    .enum(['none', 'left'])
+    .default('none')
+    .describe(
+      'Prompts that are too long: none leaves them out, left keeps a BOS token and the last tokens that fit',
+    ),
   maxPrompts: count.optional().describe('Most prompts to read from each source; default: all'),
   validationFile: name.optional().describe('Validation prompts: a file or the id of a hub dataset'),
   validationSplit: name.optional().describe('Split of the hub dataset to validate on'),
@@ -80,8 +89,10 @@ export function resolveDataConfig(options: DataConfigOptions): DataConfig {
   return parseConfig(dataConfigSchema, options, { name: 'the data config' });
 }
 
+type TemplateOptions = Pick<ResolvedPromptOptions, 'template' | 'promptColumn'>;
+
 /** Describes the first contradiction between two fields, if there is one. */
-export function findDataContradiction(config: ResolvedPromptOptions): string | undefined {
+export function findDataContradiction(config: TemplateOptions): string | undefined {
   const { template, promptColumn } = config;
   if (template === undefined) return undefined;
   if (promptColumn !== undefined) {
@@ -93,7 +104,7 @@ export function findDataContradiction(config: ResolvedPromptOptions): string | u
 }
 
 /** Zod refinement: a template must be usable for prompts. */
-export function refineTemplate(config: ResolvedPromptOptions, context: z.RefinementCtx): void {
+export function refineTemplate(config: TemplateOptions, context: z.RefinementCtx): void {
   const message = findDataContradiction(config);
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 }

@@ -26,6 +26,19 @@ describe('loadConfigFile()', () => {
     expect(await loadConfigFile(file)).toEqual({ batchSize: 8, reward, stop: ['\n', 'x'] });
   });
 
+  test('accepts model for modelName, but not both', async () => {
+    const file = write('a.yaml', 'model: owner/name\n');
+    expect(await loadConfigFile(file)).toEqual({ modelName: 'owner/name' });
+    const both = write('b.yaml', 'model: a/b\nmodelName: a/b\n');
+    await expect(loadConfigFile(both)).rejects.toThrow(
+      `Cannot use ${both}: it must have "model" or "modelName", which mean the same, got both`,
+    );
+    const empty = write('c.yaml', 'seed: 1\nmodel: ""\n');
+    await expect(loadConfigFile(empty)).rejects.toThrow(
+      `Cannot use ${empty} line 2: modelName must be text that is not empty, got ""`,
+    );
+  });
+
   test('resolves relative paths against the file’s folder', async () => {
     const file = write('a.yaml', 'modelName: model\nprompts: ../p.jsonl\noutput: runs/a\n');
     const folder = join(file, '..');

@@ -4,7 +4,7 @@ import { createJiti } from 'jiti';
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { configFields } from './config-fields.ts';
-import { ConfigError, parseConfig } from './parse-config.ts';
+import { aliasesOf, ConfigError, expandAliases, parseConfig } from './parse-config.ts';
 import { type RunConfigOptions, resolvePaths, runConfigShape } from './run-config.ts';
 
 /** The values in a file and their lines. */
@@ -33,8 +33,11 @@ export async function loadConfigValues<O extends object>(
       `Cannot use ${file}: it must contain keys and values, got ${show(values)}; write lines such as "prompts: prompts.jsonl"`,
     );
   }
-  const listed = wrapStrings(values as Readonly<Record<string, unknown>>, schema);
-  const line = lines.get(findInvalidKey(listed, schema) ?? '');
+  const expanded = expandAliases(schema, values, { name: file });
+  const listed = wrapStrings(expanded as Readonly<Record<string, unknown>>, schema);
+  const invalid = findInvalidKey(listed, schema) ?? '';
+  const [alias = invalid] = Object.entries(aliasesOf).find(([, long]) => long === invalid) ?? [];
+  const line = lines.get(invalid) ?? lines.get(alias);
   parseConfig(schema, listed, { name: line === undefined ? file : `${file} line ${line}` });
   return resolvePaths(listed, dirname(file)) as Partial<O>;
 }

@@ -39,7 +39,9 @@ export const modelConfigSchema = z
       .min(0)
       .lt(1)
       .default(0.1)
-      .describe('Dropout that transformers applies in training; only written to config.json'),
+      .describe(
+        'Dropout on embeddings and on the outputs of attention and MLP, in SFT with fullParameters',
+      ),
     layerNormEps: z.number().positive().default(1e-5).describe('Added to the variance in norms'),
   })
   .superRefine((config, context) => {

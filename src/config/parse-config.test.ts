@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { nearestName } from './parse-config.ts';
+import { resolvePPOConfig } from './ppo-config.ts';
+import { resolveRewardConfig, resolveSFTConfig } from './stage-config.ts';
 
 const names = ['hiddenSize', 'headDim', 'numLayers', 'dropout'];
 
@@ -20,4 +22,18 @@ test.each(['learningRate', 'x', ''])('nearestName() suggests nothing for %j', (n
 
 test('nearestName() suggests nothing from an empty list', () => {
   expect(nearestName('x', [])).toBeUndefined();
+});
+
+test.each([resolvePPOConfig, resolveSFTConfig, resolveRewardConfig])(
+  'a config accepts model for modelName (%#)',
+  (resolve) => {
+    expect(resolve({ model: 'owner/name' })).toEqual(resolve({ modelName: 'owner/name' }));
+    expect(resolve({ model: undefined })).toEqual(resolve());
+  },
+);
+
+test('an error suggests the nearest allowed value', () => {
+  expect(() => resolvePPOConfig({ schedule: 'cosinus' as 'cosine' })).toThrow(
+    'schedule must be constant, linear or cosine, got "cosinus"; did you mean "cosine"?',
+  );
 });

@@ -6,6 +6,36 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Shorter names of config keys. */
+export const aliasesOf: Readonly<Record<string, string>> = { model: 'modelName' };
+
+/** Options whose model may be called `model` or `modelName`. */
+export type WithModel<O> = O & {
+  /** The same as `modelName`. */
+  readonly model?: string | undefined;
+};
+
+/** Replaces shorter names of keys with those of the schema. Errors call the config `name`.
+ *  @example { model: 'a/b' }  →  { modelName: 'a/b' } */
+export function expandAliases(
+  schema: z.ZodObject,
+  config: unknown,
+  { name }: { name: string },
+): unknown {
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) return config;
+  const expanded: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(config)) {
+    const long = key in schema.shape ? undefined : aliasesOf[key];
+    const target = long !== undefined && long in schema.shape ? long : key;
+    if (target !== key && value !== undefined && (config as object)[target as never] !== undefined)
+      throw new ConfigError(
+        `Cannot use ${name}: it must have "${key}" or "${target}", which mean the same, got both`,
+      );
+    if (target === key || value !== undefined) expanded[target] = value;
+  }
+  return expanded;
+}
+
 /** Checks a config against its schema and fills in the defaults.
  *  @param options.name the config's name in errors, such as `the model config` */
 export function parseConfig<S extends z.ZodObject>(
@@ -13,9 +43,10 @@ export function parseConfig<S extends z.ZodObject>(
   config: unknown,
   { name }: { name: string },
 ): z.output<S> {
-  const { success, data, error } = schema.safeParse(config);
+  const expanded = expandAliases(schema, config, { name });
+  const { success, data, error } = schema.safeParse(expanded);
   if (success) return data;
-  throw new ConfigError(`Cannot use ${name}: ${describeError(schema, config, error.issues)}`);
+  throw new ConfigError(`Cannot use ${name}: ${describeError(schema, expanded, error.issues)}`);
 }
 
 /** Unknown keys come first, because they often cause the other errors. */
@@ -32,7 +63,14 @@ function describeError(
   if (key === undefined) return `it must be an object, got ${show(config)}`;
   const field = configFields(schema).find((other) => other.key === key);
   const value = (config as Readonly<Record<PropertyKey, unknown>>)[key];
-  return `${String(key)} must be ${field?.rule}, got ${show(value)}`;
+  return `${String(key)} must be ${field?.rule}, got ${show(value)}${suggestValue(value, field?.choices)}`;
+}
+
+/** The remedy for a value that is not among the allowed ones, if one of them is similar.
+ *  @example 'cosin' of ['linear', 'cosine']  →  '; did you mean "cosine"?' */
+export function suggestValue(value: unknown, choices: readonly string[] = []): string {
+  const nearest = typeof value === 'string' ? nearestName(value, choices) : undefined;
+  return nearest === undefined ? '' : `; did you mean "${nearest}"?`;
 }
 
 function describeUnknown(key: string, known: readonly string[]): string {
@@ -43,6 +81,7 @@ function describeUnknown(key: string, known: readonly string[]): string {
 }
 
 function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
   return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from './parse-config.ts';
-import { type PPOConfigOptions, resolvePPOConfig } from './ppo-config.ts';
+import { type PPOConfigOptions, presets, resolvePPOConfig } from './ppo-config.ts';
 import { resolveTrainingConfig } from './training-config.ts';
 
 function errorOf(options: object): string {
@@ -38,7 +38,41 @@ describe('resolvePPOConfig()', () => {
     expect(resolvePPOConfig(config)).toEqual(config);
   });
 
+  it.each(['rloo', 'grpo', 'reinforce++'] as const)(
+    'puts the KL penalty of %s into the loss and discounts nothing, unless told otherwise',
+    (advantageEstimator) => {
+      const options = { advantageEstimator, samplesPerPrompt: 2 };
+      expect(resolvePPOConfig(options)).toMatchObject({
+        ...{ klPlacement: 'loss', klEstimator: 'k3', gamma: 1 },
+      });
+      expect(resolvePPOConfig({ ...options, klEstimator: 'k2', gamma: 0.9 })).toMatchObject({
+        ...{ klPlacement: 'loss', klEstimator: 'k2', gamma: 0.9 },
+      });
+    },
+  );
+
+  it('keeps the KL penalty of gae in the reward', () => {
+    expect(resolvePPOConfig({ advantageEstimator: 'gae' })).toEqual(resolvePPOConfig());
+    expect(resolvePPOConfig()).toMatchObject({ klPlacement: 'reward', klEstimator: 'k1' });
+  });
+
+  it('takes a preset for what is not set', () => {
+    const config = resolvePPOConfig({ preset: 'specification', klCoef: 0.2, gamma: undefined });
+    expect(config).toMatchObject({ ...presets.specification, klCoef: 0.2 });
+    expect(resolvePPOConfig(config)).toEqual(config);
+  });
+
   it.each<[object, string]>([
+    [{ preset: 'spec' }, 'preset must be specification, got "spec"'],
+    [
+      { advantageEstimator: 'grpo', samplesPerPrompt: 2, klPlacement: 'reward' },
+      'klPlacement must be loss for grpo unless klCoef is 0',
+    ],
+    [
+      { advantageEstimator: 'rloo', samplesPerPrompt: 2, whitenRewards: true },
+      'whitenRewards must be false for rloo',
+    ],
+    [{ centerRewards: true }, 'centerRewards must be false unless whitenRewards is true, got true'],
     [{ kl_coef: 0.1 }, 'it has no "kl_coef"; did you mean "klCoef"?'],
     [{ batchSize: 0 }, 'batchSize must be a whole number ≥ 1, got 0'],
     [{ temperature: 0 }, 'temperature must be a number > 0, got 0'],

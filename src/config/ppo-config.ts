@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { generationConfigSchema } from './generation-config.ts';
 import { loraConfigShape } from './lora-config.ts';
-import { parseConfig } from './parse-config.ts';
+import { parseConfig, type WithModel } from './parse-config.ts';
 
 const count = z.int().min(1);
 const rate = z.number().positive();
@@ -10,6 +10,12 @@ const { maxNewTokens, temperature, topK, topP, minP } = generationConfigSchema.s
 
 /** Every hyper-parameter of PPO, with the specification's names and defaults. */
 export const ppoConfigShape = {
+  preset: z
+    .enum(['specification'])
+    .optional()
+    .describe(
+      "Settings by name, which other settings override. specification: the specification's formulas to the letter, with the score on every token and rewards normalised over the step; default: none",
+    ),
   modelName: z
     .string()
     .min(1)
@@ -49,6 +55,12 @@ export const ppoConfigShape = {
     .optional()
     .describe(
       'Most responses in the experience buffer: if more than one step produces, the update also trains on the newest responses of earlier steps; default: the responses of one step',
+    ),
+  bufferOverflow: z
+    .enum(['drop-oldest', 'clear', 'refuse'])
+    .default('drop-oldest')
+    .describe(
+      "What happens if a step's responses do not fit into the buffer: the oldest responses leave, all earlier responses leave, or the run ends with an error (refuse)",
     ),
   bufferSampling: z
     .enum(['shuffled', 'sequential', 'by-length', 'uniform'])
@@ -103,12 +115,14 @@ export const ppoConfigShape = {
     .enum(['k1', 'k2', 'k3'])
     .default('k1')
     .describe(
-      'KL estimate per token, with d = log π − log π_ref: k1 is d, k2 is ½d², k3 is e^(−d) − 1 + d',
+      'KL estimate per token, with d = log π − log π_ref: k1 is d, k2 is ½d², k3 is e^(−d) − 1 + d; rloo, grpo and reinforce++ default to k3',
     ),
   klPlacement: z
     .enum(['reward', 'loss'])
     .default('reward')
-    .describe('Where the KL penalty applies: subtracted from the rewards or added to the loss'),
+    .describe(
+      'Where the KL penalty applies: subtracted from the rewards or added to the loss; rloo, grpo and reinforce++ default to loss',
+    ),
   klController: z
     .enum(['fixed', 'adaptive'])
     .default('fixed')
@@ -137,12 +151,21 @@ export const ppoConfigShape = {
     ),
   scoreClip: rate.optional().describe('Clip scores to ± this value'),
   whitenRewards: z.boolean().default(false).describe('Scale rewards to standard deviation 1'),
+  centerRewards: z
+    .boolean()
+    .default(false)
+    .describe('Also shift rewards to mean 0 if whitenRewards is set'),
 
   advantageEstimator: z
     .enum(['gae', 'rloo', 'grpo', 'reinforce++'])
     .default('gae')
     .describe('How advantages are computed; only gae needs a value model'),
-  gamma: z.number().min(0).max(1).default(0.99).describe('γ: discount factor of later rewards'),
+  gamma: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.99)
+    .describe('γ: discount factor of later rewards; rloo, grpo and reinforce++ default to 1'),
   lam: z
     .number()
     .min(0)
@@ -200,15 +223,49 @@ export const ppoConfigSchema = z.strictObject(ppoConfigShape).superRefine((confi
 });
 
 /** PPO options; every field has a default. */
-export type PPOConfigOptions = z.input<typeof ppoConfigSchema>;
+export type PPOConfigOptions = WithModel<z.input<typeof ppoConfigSchema>>;
 
 /** Hyper-parameters of PPO with all defaults filled in; also valid as options. */
 export type PPOConfig = Readonly<z.output<typeof ppoConfigSchema>>;
 
+/** The settings that a preset stands for. */
+export const presets = {
+  // r'_t = R − β·KL_t on every token, normalised over the step, and the formulas after it as written:
+  // advantages are not whitened.
+  specification: {
+    ...{ rewardPlacement: 'every', whitenRewards: true, centerRewards: true },
+    ...{ klPlacement: 'reward', klEstimator: 'k1', klController: 'fixed', klCoef: 0.1 },
+    ...{ advantageEstimator: 'gae', gamma: 0.99, lam: 0.95, whitenAdvantages: false },
+    ...{ clipEpsilon: 0.2, ratioLevel: 'token', entropyCoef: 0, maxGradNorm: 1 },
+    ...{ valueLoss: 'mse', valueLossCoef: 0.5, learningRate: 1e-5, valueLearningRate: 1e-4 },
+  },
+} as const satisfies Record<NonNullable<PPOConfigOptions['preset']>, PPOConfigOptions>;
+
+/** Without values, a baseline or whitening divides by the spread of the scores. If all scores are
+ *  equal, KL in the reward and discounting would be all that is left, scaled up to advantages of
+ *  size 1: the KL penalty is in the loss, and nothing is discounted. */
+const withoutValues = { klPlacement: 'loss', klEstimator: 'k3', gamma: 1 } as const;
+
+const estimatorDefaults: {
+  readonly [Name in PPOConfig['advantageEstimator']]: PPOConfigOptions;
+} = { gae: {}, rloo: withoutValues, grpo: withoutValues, 'reinforce++': withoutValues };
+
+/** Fills in the defaults that depend on other settings: those of the preset, then of the estimator.
+ *  Settings that are set stay.
+ *  @example { advantageEstimator: 'grpo', gamma: 0.9 }  →  also klPlacement loss, klEstimator k3 */
+export function fillDependentDefaults<O extends PPOConfigOptions>(options: O): O {
+  const set = Object.fromEntries(
+    Object.entries(options ?? {}).filter(([, value]) => value !== undefined),
+  ) as O;
+  const preset = presets[set.preset!];
+  const estimator = set.advantageEstimator ?? preset?.advantageEstimator;
+  return { ...estimatorDefaults[estimator!], ...preset, ...set };
+}
+
 /** Checks hyper-parameters and fills in the defaults.
  *  @example { batchSize: 8 }  →  the defaults γ 0.99, λ 0.95, ε 0.2, β 0.1, and 8 prompts per step */
 export function resolvePPOConfig(options: PPOConfigOptions = {}): PPOConfig {
-  return parseConfig(ppoConfigSchema, options, { name: 'the PPO config' });
+  return parseConfig(ppoConfigSchema, fillDependentDefaults(options), { name: 'the PPO config' });
 }
 
 /** Describes the first contradiction between two fields, if there is one. */
@@ -237,6 +294,12 @@ function findEstimatorContradiction(config: PPOConfig): string | undefined {
   if (estimator !== 'gae' && rewardPlacement === 'after-final') {
     return `rewardPlacement must be final or every for ${estimator}, which has no value after the end, got after-final`;
   }
+  if (estimator === 'grpo' && config.klPlacement === 'reward' && config.klCoef > 0) {
+    return "klPlacement must be loss for grpo unless klCoef is 0, because a group's σ would scale the KL penalty in the reward up to advantages of size 1, got reward";
+  }
+  if ((estimator === 'rloo' || estimator === 'grpo') && config.whitenRewards) {
+    return `whitenRewards must be false for ${estimator}, because whitened rewards add up to more for longer responses, got true`;
+  }
   return undefined;
 }
 
@@ -249,6 +312,9 @@ function findRangeContradiction(config: PPOConfig): string | undefined {
   }
   if (config.klPlacement === 'loss' && config.klEstimator === 'k1' && klCoef > 0) {
     return 'klEstimator must be k2 or k3 if klPlacement is loss, because the expected gradient of k1 is 0, got k1';
+  }
+  if (config.centerRewards && !config.whitenRewards) {
+    return 'centerRewards must be false unless whitenRewards is true, got true';
   }
   if (klController === 'adaptive' && klCoef === 0) {
     return 'klCoef must be above 0 if klController is adaptive, because β is adapted by a factor, got 0';

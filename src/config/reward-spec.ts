@@ -2,6 +2,8 @@ import { ConfigError } from './parse-config.ts';
 
 /** A source of scores as written in a config. */
 export interface RewardSpec {
+  /** The name in metrics, if it was set. */
+  readonly name?: string | undefined;
   readonly kind: 'file' | 'server' | 'human' | 'live' | 'model' | 'library';
   /** Path or URL; for `library` the whole text with options and weight; for `live` the word `human`. */
   readonly place: string;
@@ -9,7 +11,9 @@ export interface RewardSpec {
 }
 
 /** Parses a source of scores. A URL with a query has no weight, because it may end with `=` and a number.
+ *  A name may come first, followed by `=`. A file whose path starts like a name is written `./a=b.ts`.
  *  @example 'reward.ts'             →  file reward.ts, weight 1
+ *  @example 'helpful=model:rm=0.5'  →  model rm named helpful, weight ½
  *  @example 'model:runs/rm=0.5'     →  model runs/rm, weight ½
  *  @example 'human=2'               →  live human, weight 2
  *  @example 'brevity:target=20'     →  library brevity:target=20
@@ -23,6 +27,11 @@ export function parseRewardSpec(text: string): RewardSpec {
 /** A name, optionally with options or a weight; paths have dots or slashes, the others a scheme. */
 const libraryReward = /^(?!(human|model|https?):|human(=|$))[A-Za-z]{2,}([:=].*)?$/s;
 
+const number = /[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/.source;
+
+/** A name before a reward; a number after `=` is a weight instead. */
+const named = new RegExp(`^([A-Za-z][\\w-]*)=(?!${number}$)(.+)$`, 'is');
+
 /** Describes what is wrong with a reward's text, if anything. */
 export function findRewardError(text: string): string | undefined {
   const { place } = splitRewardSpec(text);
@@ -33,9 +42,15 @@ export function findRewardError(text: string): string | undefined {
 
 /** Parses a source of scores without checking it. */
 export function splitRewardSpec(text: string): RewardSpec {
+  const [, name, rest = text] = named.exec(text) ?? [];
+  const spec = splitUnnamed(rest);
+  return name === undefined ? spec : { name, ...spec };
+}
+
+function splitUnnamed(text: string): RewardSpec {
   if (libraryReward.test(text)) return { kind: 'library', place: text, weight: 1 };
   const isServer = /^https?:\/\//i.test(text);
-  const weighted = /^(.*)=([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$/is.exec(text);
+  const weighted = new RegExp(`^(.*)=(${number})$`, 'is').exec(text);
   const [, whole = text, weight = '1'] = (isServer && text.includes('?') ? null : weighted) ?? [];
   if (isServer) return { kind: 'server', place: whole, weight: Number(weight) };
   if (whole === 'human') return { kind: 'live', place: whole, weight: Number(weight) };
@@ -44,7 +59,8 @@ export function splitRewardSpec(text: string): RewardSpec {
 }
 
 /** The text of a spec: the inverse of `splitRewardSpec`. */
-export function formatRewardSpec({ kind, place, weight }: RewardSpec): string {
+export function formatRewardSpec({ name, kind, place, weight }: RewardSpec): string {
   const scheme = kind === 'human' || kind === 'model' ? `${kind}:` : '';
-  return `${scheme}${place}${weight === 1 ? '' : `=${weight}`}`;
+  const start = name === undefined ? '' : `${name}=`;
+  return `${start}${scheme}${place}${weight === 1 ? '' : `=${weight}`}`;
 }

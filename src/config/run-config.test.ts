@@ -11,7 +11,7 @@ describe('resolveRunConfig()', () => {
       gamma: 0.99,
       numEpochs: 10,
       validationFraction: 0.1,
-      rewardTimeout: 60_000,
+      rewardTimeout: 60,
     });
   });
 

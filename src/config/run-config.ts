@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { dataConfigShape, findDataContradiction } from './data-config.ts';
-import { parseConfig } from './parse-config.ts';
-import { findPpoContradiction, ppoConfigShape } from './ppo-config.ts';
+import { parseConfig, type WithModel } from './parse-config.ts';
+import { fillDependentDefaults, findPpoContradiction, ppoConfigShape } from './ppo-config.ts';
 import {
   findRewardError,
   formatRewardSpec,
@@ -31,13 +31,13 @@ export const runOwnShape = {
     .array(name)
     .default([])
     .describe(
-      'Where scores come from: reward.ts, http://server/score, human (people score while the run waits), human:scores.jsonl or model:folder, optionally followed by a weight such as =0.5; or a built-in reward such as brevity:target=20,weight=0.5; repeatable',
+      'Where scores come from: reward.ts, http://server/score, human (people score while the run waits), human:scores.jsonl or model:folder, optionally followed by a weight such as =0.5; or a built-in reward such as brevity:target=20,weight=0.5; a name may come first, such as polite=keyword:please; repeatable',
     ),
   rewardTimeout: z
     .number()
     .positive()
-    .default(60_000)
-    .describe('Milliseconds without a new score after which a reward counts as hung'),
+    .default(60)
+    .describe('Seconds without a new score after which a reward counts as hung'),
   humanFallback: z
     .number()
     .optional()
@@ -65,7 +65,7 @@ export const runConfigSchema = z.strictObject(runConfigShape).superRefine((confi
 });
 
 /** Run options; every field but `prompts` and `reward` has a default. */
-export type RunConfigOptions = z.input<typeof runConfigSchema>;
+export type RunConfigOptions = WithModel<z.input<typeof runConfigSchema>>;
 
 /** Run options with all defaults filled in. */
 export type RunConfig = Readonly<z.output<typeof runConfigSchema>>;
@@ -75,13 +75,14 @@ export function resolveRunConfig(
   options: RunConfigOptions,
   { name: configName = 'the run config' }: { readonly name?: string } = {},
 ): RunConfig {
-  return parseConfig(runConfigSchema, options, { name: configName });
+  return parseConfig(runConfigSchema, fillDependentDefaults(options), { name: configName });
 }
 
 /** Fields that every run config has. */
 export interface AnyRunConfig {
   readonly modelName: string;
   readonly revision?: string | undefined;
+  readonly adapter?: string | undefined;
   readonly output?: string | undefined;
   readonly keepCheckpoints: number;
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { loraConfigShape } from './lora-config.ts';
-import { parseConfig } from './parse-config.ts';
+import { parseConfig, type WithModel } from './parse-config.ts';
 import { ppoConfigShape } from './ppo-config.ts';
 import { trainingConfigShape } from './training-config.ts';
 
 const count = z.int().min(1);
 const rate = z.number().positive();
 
-const { modelName, revision, seed } = ppoConfigShape;
+const { modelName, revision, adapter, seed } = ppoConfigShape;
 const { schedule, warmupSteps, weightDecay, maxGradNorm, saveActivations } = ppoConfigShape;
 const { maxSteps, shuffle, evalInterval, saveInterval, keepCheckpoints } = trainingConfigShape;
 
@@ -15,6 +15,9 @@ const { maxSteps, shuffle, evalInterval, saveInterval, keepCheckpoints } = train
 const stageShape = {
   modelName,
   revision,
+  adapter: adapter.describe(
+    'LoRA adapter to start from, such as the result of SFT; its rank and modules replace the settings',
+  ),
   seed,
   numEpochs: count.default(1).describe('Passes over the data'),
   maxSteps,
@@ -60,11 +63,11 @@ const sftConfigSchema = z.strictObject(sftConfigShape);
 const rewardConfigSchema = z.strictObject(rewardConfigShape);
 
 /** Settings of supervised fine-tuning as users write them. */
-export type SFTConfigOptions = z.input<typeof sftConfigSchema>;
+export type SFTConfigOptions = WithModel<z.input<typeof sftConfigSchema>>;
 /** Settings of supervised fine-tuning, with defaults filled in. */
 export type SFTConfig = Readonly<z.output<typeof sftConfigSchema>>;
 /** Settings of reward model training as users write them. */
-export type RewardConfigOptions = z.input<typeof rewardConfigSchema>;
+export type RewardConfigOptions = WithModel<z.input<typeof rewardConfigSchema>>;
 /** Settings of reward model training, with defaults filled in. */
 export type RewardConfig = Readonly<z.output<typeof rewardConfigSchema>>;
 

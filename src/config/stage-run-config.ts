@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { completionOptionsSchema } from './completion-config.ts';
 import { refineTemplate } from './data-config.ts';
-import { ConfigError, parseConfig } from './parse-config.ts';
+import { ConfigError, parseConfig, type WithModel } from './parse-config.ts';
 import { preferenceOptionsSchema, refinePreferences } from './preference-config.ts';
 import type { RunKind } from './run-config.ts';
 import { rewardConfigShape, sftConfigShape } from './stage-config.ts';
@@ -51,7 +51,7 @@ const sftRunConfigShape = { ...sftDataShape, ...sftOutputShape, ...sftConfigShap
 export const sftRunConfigSchema = z.strictObject(sftRunConfigShape).superRefine(refineTemplate);
 
 /** Run options; every field but `data` has a default. */
-export type SFTRunConfigOptions = z.input<typeof sftRunConfigSchema>;
+export type SFTRunConfigOptions = WithModel<z.input<typeof sftRunConfigSchema>>;
 
 /** Config of a supervised fine-tuning run, with defaults filled in. */
 export type SFTRunConfig = Readonly<z.output<typeof sftRunConfigSchema>>;
@@ -83,7 +83,7 @@ export const rewardRunConfigSchema = z
   .superRefine(refinePreferences);
 
 /** Run options; every field but `data` has a default. */
-export type RewardRunConfigOptions = z.input<typeof rewardRunConfigSchema>;
+export type RewardRunConfigOptions = WithModel<z.input<typeof rewardRunConfigSchema>>;
 
 /** Config of a reward model training run, with defaults filled in. */
 export type RewardRunConfig = Readonly<z.output<typeof rewardRunConfigSchema>>;

@@ -6,7 +6,11 @@ const count = z.int().min(1);
 /** The length of a run, and when it evaluates, saves, logs and stops. */
 export const trainingConfigShape = {
   numEpochs: count.default(10).describe('Passes over the prompts'),
-  maxSteps: count.optional().describe('Most steps of a run; default: until numEpochs are done'),
+  maxSteps: count
+    .optional()
+    .describe(
+      'Steps of the whole run, instead of numEpochs; with --resume, another number of steps to extend a run to',
+    ),
   shuffle: z.boolean().default(true).describe('Shuffle the prompts in each epoch'),
   evalInterval: z
     .int()
@@ -67,7 +71,7 @@ export const trainingConfigShape = {
     .min(0)
     .default(0)
     .describe(
-      'Evaluations without a better reward after which the run counts as converged and stops; 0 means never',
+      'Evaluations without a better reward after which the run counts as converged and stops, unless the KL still changes or the value model still improves; 0 means never',
     ),
   plateauDelta: z
     .number()
@@ -75,6 +79,25 @@ export const trainingConfigShape = {
     .default(0.01)
     .describe(
       'Increase of the validation reward, in standard errors of the difference, that counts as better',
+    ),
+  trendWindow: z
+    .int()
+    .min(3)
+    .default(4)
+    .describe('Evaluations over which the trends of KL and explained variance are measured'),
+  klStability: z
+    .number()
+    .min(0)
+    .default(0.2)
+    .describe(
+      'Change of the KL over the window, as a fraction of its mean (at least 1 nat), up to which it counts as stable',
+    ),
+  valueStability: z
+    .number()
+    .min(0)
+    .default(0.05)
+    .describe(
+      'Change of the explained variance over the window up to which the value model counts as converged',
     ),
   stopOnCollapse: z
     .boolean()

@@ -5,7 +5,7 @@ export {
   type LoadCompletionsOptions,
   loadCompletions,
 } from './completion-dataset.ts';
-export type { BadRowReason, DataRow } from './data-row.ts';
+export type { BadRowReason, DataFile, DataRow } from './data-row.ts';
 export {
   type LoadPreferencesOptions,
   loadPreferences,

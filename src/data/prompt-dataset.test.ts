@@ -13,7 +13,28 @@ const load = async (source: RowSource, options: LoadPromptsOptions = {}) =>
   loadPrompts(source, await loadTokenizer(writeTinyTokenizer(makeTempFolder())), options);
 
 const texts = (records: readonly { readonly text: string }[]) => records.map(({ text }) => text);
-const nothingDropped = { dropped: 0, empty: 0, repeated: 0, droppedLongest: 0, examples: [] };
+const nothingDropped = {
+  ...{ dropped: 0, empty: 0, repeated: 0, droppedLongest: 0, examples: [] },
+  ...{ truncated: 0, limit: undefined },
+};
+
+/** A tokenizer that starts texts with its BOS token, <eos>. */
+async function loadWithBos(folder: string) {
+  writeTinyTokenizer(folder);
+  const edit = (name: string, change: object) => {
+    const file = join(folder, name);
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), ...change }));
+  };
+  const single = [{ SpecialToken: { id: '<eos>' } }, { Sequence: { id: 'A' } }];
+  edit('tokenizer.json', {
+    post_processor: { type: 'TemplateProcessing', single, pair: [], special_tokens: {} },
+  });
+  edit('tokenizer_config.json', {
+    bos_token: '<eos>',
+    chat_template: '{{ bos_token }}{% for m in messages %}{{ m.content }} and {% endfor %}',
+  });
+  return loadTokenizer(folder);
+}
 
 describe('loadPrompts()', () => {
   test('returns text, tokens and the whole row', async () => {
@@ -56,8 +77,44 @@ describe('loadPrompts()', () => {
       empty: 1,
       repeated: 0,
       droppedLongest: 7,
+      truncated: 0,
+      limit: { maxTokens: 3, reason: "the model's context of 8 minus 5 for maxNewTokens" },
       examples: ['prompt 2', 'prompt 3', 'prompt 5'],
     });
+  });
+
+  test('keeps the last tokens of long prompts if truncatePrompts is left', async () => {
+    const source = ['a cat', 'the cat sees a dog', ' ', 'the dog likes the cat and runs'];
+    const limits = { validationFraction: 0, maxPromptTokens: 3, truncatePrompts: 'left' } as const;
+    const { train, report } = await load(source, limits);
+    expect(train.map(({ tokens }) => [...tokens])).toEqual([
+      [4, 5],
+      [7, 4, 6],
+      [5, 9, 10],
+    ]);
+    expect(train[1]!.text.trim()).toBe('sees a dog');
+    expect(report).toEqual({
+      ...{ kept: 3, dropped: 1, empty: 1, repeated: 0, droppedLongest: 0, truncated: 2 },
+      limit: { maxTokens: 3, reason: 'maxPromptTokens' },
+      examples: ['prompt 3'],
+    });
+  });
+
+  test('keeps a BOS token at the start of a truncated prompt if another token fits', async () => {
+    const tokenizer = await loadWithBos(makeTempFolder());
+    const truncate = async (maxPromptTokens: number, chat: boolean) => {
+      const limits = { validationFraction: 0, truncatePrompts: 'left', maxPromptTokens } as const;
+      const { train } = await loadPrompts(['the cat sees a dog'], tokenizer, { ...limits, chat });
+      const { text, tokens } = train[0]!;
+      // The text encodes to the same tokens, unless BOS was left out.
+      if (maxPromptTokens > 1) {
+        expect(tokenizer.encode(text, { addSpecialTokens: !chat })).toEqual(tokens);
+      }
+      return [...tokens];
+    };
+    expect(await truncate(3, false)).toEqual([1, 4, 6]);
+    expect(await truncate(3, true)).toEqual([1, 6, 9]);
+    expect(await truncate(1, false)).toEqual([6]);
   });
 
   test('stops reading once it has enough', async () => {
@@ -97,11 +154,11 @@ describe('loadPrompts()', () => {
   test.each([
     [
       { maxPromptTokens: 2, contextLength: 100 },
-      'Cannot use the prompts: prompts must have at most 2 tokens (maxPromptTokens), got 3 in the shortest of 2; raise it, or shorten them',
+      'Cannot use the prompts: prompts must have at most 2 tokens (maxPromptTokens), got 3 in the shortest of 2; raise it, shorten them, or set truncatePrompts to left',
     ],
     [
       { maxPromptTokens: 5, contextLength: 8, maxNewTokens: 6 },
-      "Cannot use the prompts: prompts must have at most 2 tokens (the model's 8 minus 6 new ones), got 3 in the shortest of 2; lower maxNewTokens, or shorten them",
+      "Cannot use the prompts: prompts must have at most 2 tokens (the model's context of 8 minus 6 for maxNewTokens), got 3 in the shortest of 2; lower maxNewTokens, shorten them, or set truncatePrompts to left",
     ],
     [
       { contextLength: 8, maxNewTokens: 8 },

@@ -4,7 +4,7 @@ import {
   type ResolvedPromptOptions,
   resolvePromptOptions,
 } from '../config/data-config.ts';
-import { PromptFormatter, type PromptLimit, promptLimit } from './prompt-format.ts';
+import { PromptFormatter, type PromptLimit, promptLimit, truncateLeft } from './prompt-format.ts';
 import { nameOf, type RowSource, readRows } from './read-rows.ts';
 import type { ResolveDatasetOptions } from './resolve-dataset.ts';
 import { findValidation, splitPrompts } from './row-dataset.ts';
@@ -28,6 +28,10 @@ export interface PromptReport {
   readonly repeated: number;
   /** Tokens of the longest dropped prompt; 0 if none was dropped. */
   readonly droppedLongest: number;
+  /** Prompts of which only the last tokens were kept. */
+  readonly truncated: number;
+  /** The largest number of tokens in a prompt and the reason; undefined if there is no limit. */
+  readonly limit: { readonly maxTokens: number; readonly reason: string } | undefined;
   /** Positions of the first dropped prompts. */
   readonly examples: readonly string[];
 }
@@ -50,8 +54,8 @@ export interface LoadPromptsOptions extends PromptOptions {
   readonly hub?: Omit<ResolveDatasetOptions, 'split'>;
 }
 
-/** Reads prompts, formats them for the model, drops those that are too long, and splits off
- *  validation prompts. No text is on both sides. */
+/** Reads prompts, formats them for the model, drops or truncates those that are too long, and
+ *  splits off validation prompts. No text is on both sides. */
 export async function loadPrompts(
   source: RowSource,
   tokenizer: Tokenizer,
@@ -81,17 +85,26 @@ interface CollectOptions extends ResolvedPromptOptions {
 }
 
 async function collectPrompts(source: RowSource, options: CollectOptions): Promise<Prompts> {
-  const { tokenizer, limit, hub, split, maxPrompts = Infinity } = options;
+  const { tokenizer, limit, hub, split, maxPrompts = Infinity, truncatePrompts } = options;
+  const { maxTokens, reason } = limit;
+  let truncated = 0;
   const formatter = new PromptFormatter(options);
   const records: PromptRecord[] = [];
   const dropped: { readonly origin: string; readonly tokens: number }[] = [];
   for await (const row of readRows(source, { ...hub, split })) {
     const { text, isChat } = formatter.format(row);
     const tokens = tokenizer.encode(text, { addSpecialTokens: !isChat });
-    const isEmpty = text.trim() === '';
-    if (isEmpty || tokens.length > limit.maxTokens) {
+    const isTruncated = tokens.length > maxTokens && truncatePrompts === 'left';
+    const prompt = isTruncated
+      ? truncateLeft({ tokens, isChat }, { tokenizer, maxTokens })
+      : { text, tokens };
+    const isEmpty = prompt.text.trim() === '';
+    if (isEmpty || prompt.tokens.length > maxTokens) {
       dropped.push({ origin: row.origin, tokens: isEmpty ? 0 : tokens.length });
-    } else if (records.push({ text, tokens, row: row.columns }) >= maxPrompts) break;
+      continue;
+    }
+    if (isTruncated) truncated++;
+    if (records.push({ ...prompt, row: row.columns }) >= maxPrompts) break;
   }
   const lengths = dropped.map(({ tokens }) => tokens);
   if (records.length === 0) throw noPromptsError(source, { limit, lengths });
@@ -101,6 +114,8 @@ async function collectPrompts(source: RowSource, options: CollectOptions): Promi
     empty: lengths.filter((length) => length === 0).length,
     repeated: 0,
     droppedLongest: lengths.reduce((longest, length) => Math.max(longest, length), 0),
+    truncated,
+    limit: maxTokens === Infinity ? undefined : { maxTokens, reason },
     examples: dropped.slice(0, maxExamples).map(({ origin }) => origin),
   };
   return { records, report };
@@ -120,7 +135,7 @@ function noPromptsError(
   const { maxTokens, reason, remedy } = limit;
   const shortest = tooLong.reduce((least, length) => Math.min(least, length));
   return new RangeError(
-    `${start} at most ${maxTokens} tokens (${reason}), got ${shortest} in the shortest of ${tooLong.length}; ${remedy}, or shorten them`,
+    `${start} at most ${maxTokens} tokens (${reason}), got ${shortest} in the shortest of ${tooLong.length}; ${remedy}, shorten them, or set truncatePrompts to left`,
   );
 }
 
@@ -140,6 +155,8 @@ function holdOut(prompts: Prompts, held: Prompts & { readonly name: string }): P
     empty: ours.empty + theirs.empty,
     repeated: ours.kept - train.length,
     droppedLongest: Math.max(ours.droppedLongest, theirs.droppedLongest),
+    truncated: ours.truncated + theirs.truncated,
+    limit: ours.limit,
     examples: [...ours.examples, ...theirs.examples].slice(0, maxExamples),
   };
   return { train, validation: held.records, report };

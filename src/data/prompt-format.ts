@@ -108,7 +108,24 @@ export function promptLimit(options: PromptLimitOptions): PromptLimit {
   }
   return {
     maxTokens: room,
-    reason: `the model's ${contextLength} minus ${maxNewTokens} new ones`,
+    reason: `the model's context of ${contextLength} minus ${maxNewTokens} for maxNewTokens`,
     remedy: 'lower maxNewTokens',
   };
+}
+
+/** Keeps the last tokens of a prompt that is too long, and a BOS token at its start if another token
+ *  fits. The text is that of the kept tokens, so rewards see what the policy sees.
+ *  @example [bos, 7, 8, 9], at most 3  →  [bos, 8, 9] */
+export function truncateLeft(
+  { tokens, isChat }: Pick<FormattedPrompt, 'isChat'> & { readonly tokens: Int32Array },
+  { tokenizer, maxTokens }: { tokenizer: Tokenizer; maxTokens: number },
+): { readonly text: string; readonly tokens: Int32Array } {
+  const hasBos = tokenizer.bosId !== undefined && tokens[0] === tokenizer.bosId;
+  const bos = tokens.subarray(0, hasBos && maxTokens > 1 ? 1 : 0);
+  const start = tokens.length - (maxTokens - bos.length);
+  const last = tokens.subarray(start);
+  const text = tokenizer.decode(last, { after: tokens.subarray(0, start) });
+  // The text of a chat contains its special tokens; encoding adds them to other texts.
+  const head = isChat ? tokenizer.decode(bos) : '';
+  return { text: head + text, tokens: Int32Array.from([...bos, ...last]) };
 }

@@ -14,7 +14,7 @@ import { type ResolveDatasetOptions, resolveDataset } from './resolve-dataset.ts
 /** Where rows come from: a file, a hub dataset, or values in memory. */
 export type RowSource = string | readonly (string | Readonly<Record<string, unknown>>)[];
 
-/** All options but `onRowError` and `noun` are for hub datasets. */
+/** All options but `onRowError`, `onFile` and `noun` are for hub datasets. */
 export interface ReadRowsOptions extends ResolveDatasetOptions {
   /** Handles unreadable rows; by default the first is thrown. */
   readonly onRowError?: RowErrorHandler;
@@ -71,7 +71,10 @@ async function* openRows(
     }
     return;
   }
-  for (const file of await findFiles(source, hub)) yield* readFileRows(file, onRowError);
+  for (const file of await findFiles(source, hub)) {
+    hub.onFile?.(file);
+    yield* readFileRows(file, onRowError);
+  }
 }
 
 async function findFiles(

@@ -19,6 +19,8 @@ export interface ResolveDatasetOptions extends HubOptions {
   readonly split?: string;
   /** Called for each chunk that arrives. */
   readonly onProgress?: (progress: DownloadProgress) => void;
+  /** Called with each file before its rows are read, local files included. */
+  readonly onFile?: ((file: DataFile) => void) | undefined;
 }
 
 interface SplitRequest {

@@ -1,5 +1,5 @@
+import { describeThrown, quoteSample } from './describe-failure.ts';
 import {
-  messageOf,
   RewardError,
   type RewardFunction,
   type RewardSample,
@@ -12,7 +12,7 @@ import {
 export interface FunctionSourceOptions {
   /** The function's name by default; `reward` if it has none. */
   readonly name?: string | undefined;
-  /** Milliseconds without a new score after which the function counts as hung. */
+  /** Seconds without a new score after which the function counts as hung. */
   readonly timeout?: number | undefined;
   /** Maximum number of pending calls of an asynchronous function; 8 by default. */
   readonly concurrency?: number | undefined;
@@ -38,10 +38,12 @@ export class FunctionSource implements RewardSource {
   ): Promise<readonly RewardScore[]> {
     const scoreOne = async (sample: RewardSample, index: number) => {
       try {
-        return await this.reward(sample, { signal });
+        const score = this.reward(sample, { signal });
+        // A synchronous score counts before the next sample starts, so that a hang is blamed on the right one.
+        return isPromise(score) ? await score : score;
       } catch (cause) {
         throw new RewardError(
-          `Cannot score sample ${index} with "${this.name}": ${messageOf(cause)}`,
+          `Cannot score sample ${index} with "${this.name}": ${describeThrown(cause)}; ${quoteSample(sample)}`,
           { cause },
         );
       } finally {
@@ -50,6 +52,10 @@ export class FunctionSource implements RewardSource {
     };
     return mapConcurrently(samples, scoreOne, { concurrency: this.concurrency, signal });
   }
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as Partial<Promise<T>> | null | undefined)?.then === 'function';
 }
 
 /** A function's name, unless it is `default`, which modules assign to unnamed exports. */

@@ -15,7 +15,7 @@ export {
   type LiveHumanOptions,
   LiveHumanSource,
 } from './live-human-source.ts';
-export { type LoadRewardFileOptions, loadRewardFile } from './load-reward-file.ts';
+export { checkRewardFile, type LoadRewardFileOptions, loadRewardFile } from './load-reward-file.ts';
 export {
   type PlacedRewards,
   type PlacementOptions,
@@ -47,6 +47,7 @@ export {
 } from './reward-source.ts';
 export {
   type NormalizedScores,
+  penaliseUnfinished,
   type ScoreMoments,
   ScoreNormalizer,
   type ScoreNormalizerConfig,

@@ -22,6 +22,8 @@ import {
 export interface LiveHumanOptions {
   /** Score of a response that nobody scored in time; if missing, that is an error. */
   readonly fallback?: number | undefined;
+  /** Appears in metric names; `human` by default. */
+  readonly name?: string | undefined;
   /** Seconds without a new score after which the source stops waiting; no limit by default. */
   readonly timeout?: number | undefined;
 }
@@ -45,7 +47,7 @@ const POLL_INTERVAL = 100;
  * is a hash of its step, indices and texts, so a resumed run finds the scores it already has.
  */
 export class LiveHumanSource implements RewardSource {
-  readonly name = 'human';
+  readonly name: string;
   /** Waiting for people is not hanging. */
   readonly timeout = Infinity;
   private readonly files: ReturnType<typeof locateHumanFiles>;
@@ -59,6 +61,7 @@ export class LiveHumanSource implements RewardSource {
   private listener: Partial<LiveHumanListener> = {};
 
   constructor(folder: string, options: LiveHumanOptions = {}) {
+    this.name = options.name ?? 'human';
     this.files = locateHumanFiles(folder);
     this.options = options;
     this.scoreLines = readScoreLines(this.files.scores);

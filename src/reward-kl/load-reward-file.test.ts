@@ -81,7 +81,7 @@ describe('loadRewardFile()', () => {
         }`,
     });
     const options = { base, head, tokenizer };
-    const modules = { proximal: { RewardModel } };
+    const modules = { proximal: new URL('../index.ts', import.meta.url).href };
     const [plain] = await new RewardModel(options).forward([[2, 3, 4, 5]]);
     const [[name, weight, score]] = (await scoresOf(file, {
       rewardModel: () => options,

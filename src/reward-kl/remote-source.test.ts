@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { rewardSample, samplesOf } from '../../test/helpers/reward-samples.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { RemoteSource, type RemoteSourceOptions, retryDelay } from './remote-source.ts';
@@ -39,9 +39,9 @@ async function serve(respond: Responder, options: Partial<RemoteSourceOptions> =
   onTestFinished(stop);
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const url = `http://${host}/score`;
-  const source = new RemoteSource({ url: `${url}?key=secret`, backoff: 1, ...options });
+  const source = new RemoteSource({ url: `${url}?key=secret`, backoff: 1e-3, ...options });
   const score = (samples: readonly RewardSample[]) =>
-    scoreWith(source, samples, { signal, timeout: 1 });
+    scoreWith(source, samples, { signal, timeout: 1e-3 });
   return { requests, source, score, url, host, stop };
 }
 
@@ -73,6 +73,26 @@ describe('RemoteSource', () => {
         { ...sample, finished: false },
       ],
     });
+  });
+
+  test('authorises with the credentials of the URL, a token or headers', async () => {
+    const { requests, url, host } = await serve(lengths);
+    const authorizationOf = async (options: Partial<RemoteSourceOptions>) => {
+      const source = new RemoteSource({ url, ...options });
+      expect(await source.score(samplesOf('ab'), { signal })).toEqual([2]);
+      return requests.at(-1)!.headers.authorization;
+    };
+    const withCredentials = url.replace('//', '//Ada:p%40ss%20w%C3%B6rd@');
+    const basic = `Basic ${Buffer.from('Ada:p@ss wörd').toString('base64')}`;
+    expect(await authorizationOf({})).toBeUndefined();
+    expect(await authorizationOf({ url: withCredentials })).toBe(basic);
+    expect(new RemoteSource({ url: withCredentials }).name).toBe(host);
+    vi.stubEnv('PROXIMAL_REWARD_TOKEN', 'from-environment');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await authorizationOf({})).toBe('Bearer from-environment');
+    expect(await authorizationOf({ token: 'mine' })).toBe('Bearer mine');
+    expect(await authorizationOf({ url: withCredentials })).toBe(basic);
+    expect(await authorizationOf({ headers: { Authorization: 'Key 1' } })).toBe('Key 1');
   });
 
   test('splits samples into batches and keeps their order', async () => {
@@ -107,7 +127,7 @@ describe('RemoteSource', () => {
         if (attempt === 1) response.destroy();
         else if (attempt > 2) lengths(request, response, attempt);
       },
-      { timeout: 200 },
+      { timeout: 0.2 },
     );
     expect(await score(samplesOf('ab'))).toEqual([2]);
     expect(requests.length).toBeGreaterThanOrEqual(3);
@@ -135,9 +155,9 @@ describe('RemoteSource', () => {
   });
 
   test('throws if the server does not respond', async () => {
-    const { score, url } = await serve(() => {}, { name: 'judge', retries: 0, timeout: 30 });
+    const { score, url } = await serve(() => {}, { name: 'judge', retries: 0, timeout: 0.03 });
     await expect(score(samplesOf('ab'))).rejects.toThrow(
-      `Cannot score with "judge": ${url} must respond within 30 ms, got nothing, tried once`,
+      `Cannot score with "judge": ${url} must respond within 0.03 s, got nothing, tried once`,
     );
   });
 
@@ -185,9 +205,9 @@ describe('RemoteSource', () => {
         send(response, 500, '');
         setImmediate(() => controller.abort(reason));
       },
-      { backoff: 1e6 },
+      { backoff: 1e3 },
     );
-    const pending = scoreWith(source, samplesOf('a'), { signal: controller.signal, timeout: 1 });
+    const pending = scoreWith(source, samplesOf('a'), { signal: controller.signal, timeout: 1e-3 });
     await expect(pending).rejects.toBe(reason);
     expect(requests.length).toBe(1);
   });
@@ -210,14 +230,14 @@ describe('retryDelay()', () => {
   const half = { next: () => 0.5 };
 
   test('matches the worked example and grows up to 30 s', () => {
-    const delays = [1, 2, 3, 20].map((k) => retryDelay(k, { backoff: 500, random: half }));
-    expect(delays).toEqual([375, 750, 1500, 22_500]);
+    const delays = [1, 2, 3, 20].map((k) => retryDelay(k, { backoff: 0.5, random: half }));
+    expect(delays).toEqual([0.375, 0.75, 1.5, 22.5]);
   });
 
   test('is the same for the same seed', () => {
     const delays = (seed: number) => {
       const random = randomStream(seed, 'reward retries', 0);
-      return [1, 2, 3].map((k) => retryDelay(k, { backoff: 500, random }));
+      return [1, 2, 3].map((k) => retryDelay(k, { backoff: 0.5, random }));
     };
     expect(delays(1)).toEqual(delays(1));
     expect(delays(1)).not.toEqual(delays(2));

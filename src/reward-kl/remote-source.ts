@@ -1,3 +1,4 @@
+import querystring from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RandomStream, randomStream } from '../engine/random/index.ts';
 import { mapConcurrently } from './function-source.ts';
@@ -9,36 +10,38 @@ import {
   type RewardSource,
   type ScoreContext,
 } from './reward-source.ts';
-import { checkScores } from './score-samples.ts';
+import { checkScores, toTimer } from './score-samples.ts';
 
 /** Address, headers and limits of a reward service. */
 export interface RemoteSourceOptions {
+  /** Credentials in it, as in `https://user:password@host/score`, are sent as basic authorisation. */
   readonly url: string;
   /** The host and port of the URL by default. */
   readonly name?: string | undefined;
   /** Sent with each request, such as `authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Sent as bearer authorisation, unless the URL has credentials; `PROXIMAL_REWARD_TOKEN` by default. */
+  readonly token?: string | undefined;
   /** Samples per request; 16 by default. */
   readonly batchSize?: number | undefined;
   /** Maximum number of pending requests; 4 by default. */
   readonly concurrency?: number | undefined;
-  /** Milliseconds per attempt; 30 s by default. */
+  /** Seconds per attempt; 30 by default. */
   readonly timeout?: number | undefined;
   /** Attempts after the first; 4 by default. */
   readonly retries?: number | undefined;
-  /** Milliseconds before the first retry, doubled for each further one; 500 by default. */
+  /** Seconds before the first retry, doubled for each further one; 0.5 by default. */
   readonly backoff?: number | undefined;
   /** Seed of the jitter in these delays; 0 by default. */
   readonly seed?: number | undefined;
 }
 
 const defaults = {
-  headers: {},
   batchSize: 16,
   concurrency: 4,
-  timeout: 30_000,
+  timeout: 30,
   retries: 4,
-  backoff: 500,
+  backoff: 0.5,
   seed: 0,
 };
 
@@ -53,18 +56,26 @@ export class RemoteSource implements RewardSource {
   /** Each request has its own timeout. */
   readonly timeout = Infinity;
   private readonly url: URL;
-  private readonly options: typeof defaults & Pick<RemoteSourceOptions, 'headers'>;
+  private readonly headers: Headers;
+  private readonly options: typeof defaults;
   private requests = 0;
 
-  constructor({ url, name, ...options }: RemoteSourceOptions) {
+  constructor({ url, name, headers, token, ...options }: RemoteSourceOptions) {
     this.url = parseUrl(url);
     this.name = name ?? this.url.host;
+    this.headers = new Headers({ 'content-type': 'application/json' });
+    const authorization = authorizationOf(this.url, token || process.env.PROXIMAL_REWARD_TOKEN);
+    if (authorization !== undefined) this.headers.set('authorization', authorization);
+    for (const [key, value] of Object.entries(headers ?? {})) this.headers.set(key, value);
+    // fetch rejects a URL with credentials.
+    this.url.username = '';
+    this.url.password = '';
     const defined = Object.entries(options).filter(([, value]) => value !== undefined);
     this.options = { ...defaults, ...Object.fromEntries(defined) };
     const { batchSize } = this.options;
     if (!Number.isInteger(batchSize) || batchSize < 1) {
       throw new RangeError(
-        `Cannot use the reward server ${url}: batchSize must be a whole number ≥ 1, got ${batchSize}`,
+        `Cannot use the reward server ${withoutSecrets(this.url)}: batchSize must be a whole number ≥ 1, got ${batchSize}`,
       );
     }
   }
@@ -96,7 +107,7 @@ export class RemoteSource implements RewardSource {
       row,
     }));
     const random = randomStream(this.options.seed, 'reward retries', this.requests++);
-    const options = { ...this.options, random, signal };
+    const options = { ...this.options, headers: this.headers, random, signal };
     try {
       return await postWithRetries(this.url, JSON.stringify({ samples }), options);
     } catch (cause) {
@@ -129,15 +140,23 @@ function parseUrl(text: string): URL {
   );
 }
 
-const MAX_DELAY = 30_000;
+/** The authorisation for a server: the credentials of its URL, else the token. */
+function authorizationOf({ username, password }: URL, token?: string): string | undefined {
+  if (username === '' && password === '') return token ? `Bearer ${token}` : undefined;
+  const credentials = `${querystring.unescape(username)}:${querystring.unescape(password)}`;
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+/** Seconds. */
+const MAX_DELAY = 30;
 
 interface PostOptions {
-  readonly headers: Readonly<Record<string, string>>;
-  /** Milliseconds per attempt. */
+  readonly headers: Headers;
+  /** Seconds per attempt. */
   readonly timeout: number;
   /** Attempts after the first. */
   readonly retries: number;
-  /** Milliseconds before the first retry. */
+  /** Seconds before the first retry. */
   readonly backoff: number;
   /** Source of the jitter. */
   readonly random: RandomStream;
@@ -160,13 +179,13 @@ async function postWithRetries(url: URL, body: string, options: PostOptions): Pr
       const times = attempt === 1 ? 'once' : `${attempt} times`;
       throw new Error(`${withoutSecrets(url)} ${failure}, tried ${times}`, { cause });
     }
-    await sleep(retryDelay(attempt, options), undefined, { signal: options.signal });
+    await sleep(1000 * retryDelay(attempt, options), undefined, { signal: options.signal });
   }
 }
 
-/** Milliseconds to wait after the k-th failure, with u uniform in [0, 1).
+/** Seconds to wait after the k-th failure, with u uniform in [0, 1).
  *  min(backoff·2^(k−1), 30 s)·(½ + u/2)
- *  @example backoff=500, k=3, u=½  →  2000·¾ = 1500 */
+ *  @example backoff=0.5, k=3, u=½  →  2·¾ = 1.5 */
 export function retryDelay(
   k: number,
   { backoff, random }: { readonly backoff: number; readonly random: Pick<RandomStream, 'next'> },
@@ -182,9 +201,9 @@ async function post(
   try {
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
+      headers,
       body,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(toTimer(timeout))]),
     });
     const text = await response.text();
     return response.ok ? { text } : describeStatus(response.status, text);
@@ -192,7 +211,7 @@ async function post(
     signal.throwIfAborted();
     if (cause instanceof Error && cause.name === 'TimeoutError') {
       return {
-        failure: `must respond within ${timeout} ms, got nothing`,
+        failure: `must respond within ${timeout} s, got nothing`,
         isTransient: true,
         cause,
       };

@@ -64,9 +64,9 @@ describe('score()', () => {
   });
 
   test('throws if a source hangs longer than rewardTimeout', async () => {
-    const rewards = computer({ hung: () => new Promise<never>(() => {}) }, {}, 30);
+    const rewards = computer({ hung: () => new Promise<never>(() => {}) }, {}, 0.03);
     await expect(rewards.score(samples)).rejects.toThrow(
-      'Cannot score with "hung": it must return a score within 30 ms, got none for 2 samples',
+      'Cannot score with "hung": it must return a score within 0.03 s, got none for 2 samples',
     );
   });
 
@@ -237,7 +237,7 @@ describe('RewardComputer', () => {
       60,
       'reward sources must have different names, got "length" twice; name them',
     ],
-    [[{ source: source!, weight: 1 }], 0, 'rewardTimeout must be above 0 ms, got 0'],
+    [[{ source: source!, weight: 1 }], 0, 'rewardTimeout must be above 0 s, got 0'],
   ])('rejects invalid sources and timeouts (%#)', (sources, rewardTimeout, problem) => {
     expect(() => new RewardComputer({ config, sources, rewardTimeout })).toThrow(
       `Cannot compute rewards: ${problem}`,

@@ -5,7 +5,7 @@ import { KlController, type KlControllerConfig, type KlControllerState } from '.
 import { type PlacedRewards, placeRewards } from './place-rewards.ts';
 import type { RewardSample, WeightedSource } from './reward-source.ts';
 import {
-  penaliseMissingEos,
+  penaliseUnfinished,
   type ScoreMoments,
   ScoreNormalizer,
   type ScoreNormalizerConfig,
@@ -34,6 +34,8 @@ export interface ShapedScores {
 export interface ComputedRewards extends PlacedRewards {
   /** Weighted sums of the sources' scores, before penalties and normalisation, [B]. */
   readonly scores: Float32Array;
+  /** Scores per source, unweighted, [B]; only for the records of a step. */
+  readonly bySource?: ReadonlyMap<string, Float32Array> | undefined;
   readonly metrics: Readonly<Record<string, number>>;
 }
 
@@ -83,7 +85,7 @@ export type RewardComputerConfig = KlControllerConfig &
 export interface RewardComputerOptions {
   readonly config: RewardComputerConfig;
   readonly sources: readonly WeightedSource[];
-  /** Milliseconds without a new score after which a source counts as hung; 60 s by default. */
+  /** Seconds without a new score after which a source counts as hung; 60 by default. */
   readonly rewardTimeout?: number | undefined;
 }
 
@@ -96,11 +98,11 @@ export class RewardComputer implements RewardComputation {
   private readonly scoreNormalizer: ScoreNormalizer;
   private latestKlCoef: number;
 
-  constructor({ config, sources, rewardTimeout = 60_000 }: RewardComputerOptions) {
+  constructor({ config, sources, rewardTimeout = 60 }: RewardComputerOptions) {
     checkSources(sources);
     if (!(rewardTimeout > 0)) {
       throw new RangeError(
-        `Cannot compute rewards: rewardTimeout must be above 0 ms, got ${rewardTimeout}`,
+        `Cannot compute rewards: rewardTimeout must be above 0 s, got ${rewardTimeout}`,
       );
     }
     this.config = config;
@@ -136,7 +138,7 @@ export class RewardComputer implements RewardComputation {
   }
 
   shapeScores(scored: TokenAndTextScores, samples: readonly RewardSample[]): ShapedScores {
-    const penalised = this.penalise(scored.scores, samples);
+    const penalised = penaliseUnfinished(scored.scores, samples, this.config);
     const { scores: normalized, scale } = this.scoreNormalizer.normalize(penalised);
     const tokenScores = scored.tokenScores?.map((score) => score * scale);
     const offsets = offsetsOf(samples.map(({ tokens }) => tokens.length));
@@ -157,7 +159,7 @@ export class RewardComputer implements RewardComputation {
       );
     }
     const scored = await this.score(samples, { signal });
-    this.scoreNormalizer.add(this.penalise(scored.scores, samples));
+    this.scoreNormalizer.add(penaliseUnfinished(scored.scores, samples, this.config));
     const { penalised, normalized, ...parts } = this.shapeScores(scored, samples);
     const klCoef = this.klController.coefficient;
     const placed = placeRewards({ ...parts, kl, offsets }, { ...this.config, klCoef });
@@ -165,7 +167,7 @@ export class RewardComputer implements RewardComputation {
     const metrics = rewardMetrics({ scores: penalised, normalized, bySource, kl, klCoef });
     this.klController.update(metrics['objective/kl']!, samples.length);
     this.latestKlCoef = klCoef;
-    return { ...placed, scores: scored.scores, metrics };
+    return { ...placed, scores: scored.scores, bySource, metrics };
   }
 
   state(): RewardComputerState {
@@ -187,13 +189,6 @@ export class RewardComputer implements RewardComputation {
     this.klController.restore(klController);
     this.scoreNormalizer.restore(scoreNormalizer);
     this.latestKlCoef = klCoef;
-  }
-
-  private penalise(scores: Float32Array, samples: readonly RewardSample[]): Float32Array {
-    const { missingEosPenalty } = this.config;
-    return scores.map((score, i) =>
-      penaliseMissingEos(score, { finished: samples[i]!.finished, missingEosPenalty }),
-    );
   }
 }
 

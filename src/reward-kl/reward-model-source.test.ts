@@ -42,6 +42,48 @@ describe('RewardModelSource', () => {
     expect(source.name).toBe('RewardModel');
   });
 
+  describe('a response that a stop string ended', () => {
+    const { tokenizer } = options;
+    const promptTokens = tokenizer.encode('a b');
+    const seen: number[][] = [];
+    const model = {
+      tokenizer,
+      forward: async (inputIds: TokenBatch) => {
+        seen.push(...inputIds.map((ids) => [...Array.from(ids)].slice(promptTokens.length)));
+        return new Float32Array(inputIds.length);
+      },
+    };
+    const [eos] = tokenizer.eosIds;
+
+    test.each([
+      ['is scored without the stop string, ended by EOS', 'c d e f', ' c d', ['c', 'd']],
+      ['is scored without the end of a token', 'c dx e', ' c d', ['c', 'd']],
+      ['may be empty', 'e f', '', []],
+    ])('%s', async (_, generated, response, words) => {
+      seen.length = 0;
+      const sample = {
+        ...rewardSample({ promptTokens, tokens: tokenizer.encode(generated) }),
+        ...{ response, finished: true },
+      };
+      await new RewardModelSource(model).score([sample], { signal });
+      const expected = words.length === 0 ? [] : [...tokenizer.encode(words.join(' '))];
+      expect(seen).toEqual([[...expected, eos]]);
+    });
+
+    test.each([
+      ['a stop token', [...tokenizer.encode('c d'), eos!], true],
+      ['the length limit', [...tokenizer.encode('c d')], false],
+    ])('unlike one that ended by %s, whose tokens all count', async (_, ids, finished) => {
+      seen.length = 0;
+      const sample = {
+        ...rewardSample({ promptTokens, tokens: Int32Array.from(ids) }),
+        ...{ response: ' c d', finished },
+      };
+      await new RewardModelSource(model).score([sample], { signal });
+      expect(seen).toEqual([ids]);
+    });
+  });
+
   test('uses the forward() of a subclass', async () => {
     const [plain, custom] = [new RewardModel(options), new WordPenalty(options)];
     const source = new RewardModelSource(custom);

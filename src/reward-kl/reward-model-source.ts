@@ -1,20 +1,31 @@
+import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
+import { concatInts } from '../columns/index.ts';
+import { endWithEos } from '../data/completion-render.ts';
 import type { RewardModel } from '../models/reward-model.ts';
 import { groupByTokens, sizesOf } from '../models/token-batch.ts';
 import type { RewardSample, RewardScore, RewardSource, ScoreContext } from './reward-source.ts';
 import { checkScores } from './score-samples.ts';
 
+/** A reward model, or anything with its `forward` and, to leave out stop strings, its tokenizer. */
+type ScoringModel = Pick<RewardModel, 'forward'> & Partial<Pick<RewardModel, 'tokenizer'>>;
+
 /** Scores from a reward model or a user's subclass of it, which reads the token ids of prompt and
- *  response. */
+ *  response: the same text that other sources see. */
 export class RewardModelSource implements RewardSource {
   readonly name: string;
   /** A large batch may take long, and local computation cannot hang. */
   readonly timeout = Infinity;
-  private readonly model: Pick<RewardModel, 'forward'>;
+  private readonly model: ScoringModel;
 
   /** @param options.name the class name by default */
-  constructor(model: Pick<RewardModel, 'forward'>, options: { readonly name?: string } = {}) {
+  constructor(model: ScoringModel, options: { readonly name?: string | undefined } = {}) {
     this.model = model;
     this.name = options.name ?? model.constructor.name;
+  }
+
+  /** Whether the scores are those of this model. */
+  uses(model: RewardModel): boolean {
+    return this.model === model;
   }
 
   /** Runs the model's own groups of samples one by one, to notice an abort in between. */
@@ -22,11 +33,10 @@ export class RewardModelSource implements RewardSource {
     samples: readonly RewardSample[],
     { signal, onScored }: ScoreContext,
   ): Promise<readonly RewardScore[]> {
-    const sequences = samples.map(({ promptTokens, tokens }) => {
-      const whole = new Int32Array(promptTokens.length + tokens.length);
-      whole.set(promptTokens);
-      whole.set(tokens, promptTokens.length);
-      return whole;
+    const { tokenizer } = this.model;
+    const sequences = samples.map((sample) => {
+      const tokens = tokenizer ? visibleTokens(sample, tokenizer) : sample.tokens;
+      return concatInts([sample.promptTokens, tokens]);
     });
     const scores: RewardScore[] = [];
     for (const { start, end } of groupByTokens(sizesOf(sequences))) {
@@ -38,4 +48,25 @@ export class RewardModelSource implements RewardSource {
     }
     return scores;
   }
+}
+
+/** The tokens of a response without its stop string. As the texts that reward models learn from, a
+ *  response that a stop string ended ends with the EOS token instead.
+ *  @example 'Yes.\n\nQ:' of the tokens [Yes] [.] [\n\n] [Q] [:] with stop '\n\nQ:'  →  [Yes] [.] [EOS] */
+function visibleTokens(
+  { response, tokens, promptTokens, finished }: RewardSample,
+  tokenizer: Tokenizer,
+): Int32Array {
+  const after = promptTokens.slice(-1);
+  const decode = (end: number) => tokenizer.decode(tokens.subarray(0, end), { after });
+  const isStopToken = tokenizer.eosIds.includes(tokens.at(-1)!);
+  const whole = isStopToken ? response : decode(tokens.length);
+  if (!finished || whole === response || !whole.startsWith(response)) return tokens;
+  let count = tokens.length - 1;
+  while (count > 0 && !response.startsWith(decode(count))) count--;
+  // A stop string may start inside a token, whose first part is then encoded anew.
+  const rest = response.slice(decode(count).length);
+  const restTokens = tokenizer.encode(rest, { addSpecialTokens: false });
+  const visible = concatInts([tokens.subarray(0, count), restTokens]);
+  return tokenizer.eosIds.length === 0 ? visible : endWithEos(visible, tokenizer);
 }

@@ -34,17 +34,21 @@ export interface ScoreContext {
   readonly signal: AbortSignal;
   /** A source may call this for each finished sample, which restarts its timeout. */
   readonly onScored?: ((index: number) => void) | undefined;
+  /** A source may call this to restart its timeout without a new score. */
+  readonly onActive?: (() => void) | undefined;
 }
 
 /** Anything that returns scores: a function, a model, a server, people. */
 export interface RewardSource {
   /** Appears in metric names and errors. */
   readonly name: string;
-  /** Milliseconds without a new score after which the source counts as hung. Infinity if it has its
+  /** Seconds without a new score after which the source counts as hung. Infinity if it has its
    *  own timeouts; the reward computer's `rewardTimeout` by default. */
   readonly timeout?: number | undefined;
   /** Returns one score per sample, in order. */
   score(samples: readonly RewardSample[], context: ScoreContext): Promise<readonly RewardScore[]>;
+  /** Releases what the source holds, such as a thread. */
+  dispose?(): void;
 }
 
 /** A source and the factor that its scores are multiplied by. */

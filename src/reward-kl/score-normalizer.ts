@@ -13,6 +13,18 @@ export function penaliseMissingEos(
   return score - (finished ? 0 : missingEosPenalty);
 }
 
+/** The scores of responses with the penalty for those that did not finish, [B]. Training optimises
+ *  these, so evaluations compare them. */
+export function penaliseUnfinished(
+  scores: Float32Array,
+  samples: readonly { readonly finished: boolean }[],
+  { missingEosPenalty }: Pick<PPOConfig, 'missingEosPenalty'>,
+): Float32Array {
+  return scores.map((score, i) =>
+    penaliseMissingEos(score, { finished: samples[i]!.finished, missingEosPenalty }),
+  );
+}
+
 /** Moments of all scores so far: count, mean μ, and Σ(x − μ)². */
 export interface ScoreMoments {
   readonly count: number;

@@ -12,7 +12,7 @@ const source = (score: RewardSource['score'], timeout?: number): RewardSource =>
   timeout,
   score,
 });
-const score = (from: RewardSource, { signal = forever, timeout = 30 } = {}) =>
+const score = (from: RewardSource, { signal = forever, timeout = 0.03 } = {}) =>
   scoreWith(from, samples, { signal, timeout });
 const never = () => new Promise<never>(() => {});
 
@@ -51,7 +51,7 @@ describe('scoreWith()', () => {
       return never();
     });
     await expect(score(hung)).rejects.toThrow(
-      'Cannot score with "judge": it must return a score within 30 ms, got none for 3 samples, the first is 0; raise rewardTimeout if it needs longer',
+      'Cannot score with "judge": it must return a score within 0.03 s, got none for 3 samples, the first is 0 (the response is "ab", the prompt "a b"), so scoring was stopped; raise rewardTimeout if it needs longer',
     );
     expect(seen?.aborted).toBe(true);
   });
@@ -61,17 +61,25 @@ describe('scoreWith()', () => {
       name: 'picky',
     });
     await expect(score(hung)).rejects.toThrow(
-      'Cannot score with "picky": it must return a score within 30 ms, got none for sample 1;',
+      'Cannot score with "picky": it must return a score within 0.03 s, got none for sample 1 (the response is "c", the prompt "a b"), so',
     );
   });
 
   test("the source's timeout overrides the caller's", async () => {
-    await expect(score(source(never, 20), { timeout: 1e6 })).rejects.toThrow('within 20 ms');
+    await expect(score(source(never, 0.02), { timeout: 1e6 })).rejects.toThrow('within 0.02 s');
     const slow = async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return [1, 2, 3];
     };
-    expect(await score(source(slow, Infinity), { timeout: 1 })).toEqual([1, 2, 3]);
+    expect(await score(source(slow, Infinity), { timeout: 1e-3 })).toEqual([1, 2, 3]);
+  });
+
+  test('a timeout of months does not end after a millisecond', async () => {
+    const slow = source(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return [1, 2, 3];
+    });
+    expect(await score(slow, { timeout: 1e7 })).toEqual([1, 2, 3]);
   });
 
   test('each new score restarts the timeout', async () => {
@@ -82,13 +90,15 @@ describe('scoreWith()', () => {
       report = onScored;
       return never();
     });
-    const pending = score(slow, { timeout: 100 }).catch((error: Error) => error.message);
+    const pending = score(slow, { timeout: 0.1 }).catch((error: Error) => error.message);
     for (const i of [0, 1]) {
       await vi.advanceTimersByTimeAsync(99);
       report!(i);
     }
     await vi.advanceTimersByTimeAsync(100);
-    expect(await pending).toContain('within 100 ms, got none for sample 2;');
+    expect(await pending).toContain(
+      'within 0.1 s, got none for sample 2 (the response is "def", the prompt "a b"), so',
+    );
   });
 
   test("an abort by the caller rejects with the caller's reason", async () => {

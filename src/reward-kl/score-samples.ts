@@ -1,6 +1,6 @@
 import { offsetsOf } from '../columns/index.ts';
+import { describeThrown, quoteSample } from './describe-failure.ts';
 import {
-  messageOf,
   RewardError,
   type RewardSample,
   type RewardScore,
@@ -9,7 +9,7 @@ import {
 
 export interface ScoreWithOptions {
   readonly signal: AbortSignal;
-  /** Milliseconds without a new score after which a source without its own timeout counts as hung. */
+  /** Seconds without a new score after which a source without its own timeout counts as hung. */
   readonly timeout: number;
 }
 
@@ -24,12 +24,16 @@ export async function scoreWith(
   const own = new AbortController();
   const unscored = new Set(samples.keys());
   const limit = source.timeout ?? timeout;
-  const timer = startTimer(limit, () => own.abort(hangError(source, { limit, unscored })));
+  const timer = startTimer(limit, () => own.abort(hangError(source, { limit, unscored, samples })));
   const onScored = (index: number) => {
     unscored.delete(index);
     timer.restart();
   };
-  const context = { signal: AbortSignal.any([signal, own.signal]), onScored };
+  const context = {
+    signal: AbortSignal.any([signal, own.signal]),
+    onScored,
+    onActive: () => timer.restart(),
+  };
   try {
     const scoring = (async () => source.score(samples, context))();
     const scores = await Promise.race([scoring, rejectOnAbort(context.signal)]);
@@ -37,20 +41,27 @@ export async function scoreWith(
   } catch (cause) {
     own.abort(cause);
     if (signal.aborted || cause instanceof RewardError) throw cause;
-    throw new RewardError(`Cannot score with "${source.name}": ${messageOf(cause)}`, { cause });
+    throw new RewardError(`Cannot score with "${source.name}": ${describeThrown(cause)}`, {
+      cause,
+    });
   } finally {
     timer.stop();
   }
 }
 
-/** Calls back when it has not been restarted for `limit` milliseconds. */
+/** Seconds as whole milliseconds for a timer, at most about 25 days: a timer treats longer times as 1 ms.
+ *  @example 0.07  →  70 */
+export function toTimer(seconds: number): number {
+  return Math.min(Math.round(1000 * seconds) || 1, 2 ** 31 - 1);
+}
+
+/** Calls back when it has not been restarted for `limit` seconds. */
 function startTimer(limit: number, onTimeout: () => void) {
   let timer: NodeJS.Timeout | undefined;
   const stop = () => clearTimeout(timer);
   const restart = () => {
     stop();
-    // setTimeout would treat Infinity as 1 ms.
-    if (Number.isFinite(limit)) timer = setTimeout(onTimeout, limit);
+    if (limit < Infinity) timer = setTimeout(onTimeout, toTimer(limit));
   };
   restart();
   return { restart, stop };
@@ -62,17 +73,23 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
   });
 }
 
-function hangError(
-  { name }: RewardSource,
-  { limit, unscored }: { limit: number; unscored: ReadonlySet<number> },
-): RewardError {
+interface Hang {
+  /** Seconds that passed without a score. */
+  readonly limit: number;
+  /** Indices of the samples without a score, in order. */
+  readonly unscored: ReadonlySet<number>;
+  readonly samples: readonly RewardSample[];
+}
+
+function hangError({ name }: RewardSource, { limit, unscored, samples }: Hang): RewardError {
   const [first] = unscored;
   const got =
     first === undefined
       ? 'no result after the last score'
       : `none for ${unscored.size === 1 ? `sample ${first}` : `${unscored.size} samples, the first is ${first}`}`;
+  const quoted = first === undefined ? '' : ` (${quoteSample(samples[first]!)})`;
   return new RewardError(
-    `Cannot score with "${name}": it must return a score within ${limit} ms, got ${got}; raise rewardTimeout if it needs longer`,
+    `Cannot score with "${name}": it must return a score within ${limit} s, got ${got}${quoted}, so scoring was stopped; raise rewardTimeout if it needs longer`,
   );
 }
 
@@ -96,15 +113,17 @@ export function checkScores(
   if (scores.length !== samples.length) {
     throw new RewardError(`${start} there must be ${samples.length}, got ${scores.length}`);
   }
-  return samples.map(({ tokens }, i) => {
+  return samples.map((sample, i) => {
     const score = scores[i];
     const problem = isList(score)
-      ? findTokenProblem(score, tokens.length)
+      ? findTokenProblem(score, sample.tokens.length)
       : isFiniteFloat32(score)
         ? undefined
         : `must be a finite number, got ${show(score)}`;
     if (problem !== undefined) {
-      throw new RewardError(`${start} the score of sample ${first + i} ${problem}`);
+      throw new RewardError(
+        `${start} the score of sample ${first + i} ${problem}; ${quoteSample(sample)}`,
+      );
     }
     return score as RewardScore;
   });

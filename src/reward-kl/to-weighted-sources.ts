@@ -90,7 +90,11 @@ function toWeighted(
 
 function renamed(source: RewardSource, name: string): RewardSource {
   if (name === source.name) return source;
-  return { name, timeout: source.timeout, score: (...args) => source.score(...args) };
+  return {
+    ...{ name, timeout: source.timeout },
+    score: (...args) => source.score(...args),
+    dispose: () => source.dispose?.(),
+  };
 }
 
 /** A class is also a function but cannot be called. */

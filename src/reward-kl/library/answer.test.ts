@@ -140,7 +140,7 @@ describe('rouge', () => {
 
   test('requires a reference', () => {
     expect(() => rouge({} as never)).toThrow(
-      'Cannot use the reward rouge: reference must be text that is not empty, got undefined',
+      'Cannot use the reward rouge: reference must be text that is not empty, got nothing',
     );
   });
 });

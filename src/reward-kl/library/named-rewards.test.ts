@@ -75,6 +75,11 @@ describe('parseNamedReward()', () => {
   test.each([
     ['flesch', { name: 'flesch', options: {}, weight: 1 }],
     ['flesch=0.5', { name: 'flesch', options: {}, weight: 0.5 }],
+    ['brevity:20', { name: 'brevity', options: { target: '20' }, weight: 1 }],
+    [
+      'keyword:thank you|please,avoid=stupid,weight=2',
+      { name: 'keyword', options: { words: 'thank you|please', avoid: 'stupid' }, weight: 2 },
+    ],
     ['brevity:target=20', { name: 'brevity', options: { target: '20' }, weight: 1 }],
     ['brevity:target=20,weight=-0.5', { name: 'brevity', options: { target: '20' }, weight: -0.5 }],
     [
@@ -96,9 +101,14 @@ describe('parseNamedReward()', () => {
   });
 
   test('rejects an option without a value and a weight that is not a number', () => {
-    expect(() => parseNamedReward('brevity:20')).toThrow(
-      'Cannot use the reward brevity:20: options must be option=value, separated by commas, got "20"',
-    );
+    for (const [text, part] of [
+      ['flesch:20', '20'],
+      ['brevity:target=20,words', 'words'],
+    ]) {
+      expect(() => parseNamedReward(text!)).toThrow(
+        `Cannot use the reward ${text}: options must be option=value, separated by commas, got "${part}"`,
+      );
+    }
     for (const text of ['flesch=', 'flesch=much', 'flesch:weight=']) {
       expect(() => parseNamedReward(text)).toThrow(/: its weight must be a number, got "/);
     }

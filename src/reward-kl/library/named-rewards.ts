@@ -58,15 +58,18 @@ export interface NamedRewardSpec {
   readonly weight: number;
 }
 
-/** Parses `name`, `name=weight` or `name:option=value,…`; `weight` may be one of the options, and `\,`
- *  is a comma inside a value.
+/** Parses `name`, `name=weight` or `name:option=value,…`; the first value may stand without its option,
+ *  `weight` may be one of the options, and `\,` is a comma inside a value.
  *  @example 'flesch=0.5'                     →  flesch, weight ½
+ *  @example 'keyword:please,avoid=stupid'    →  keyword, { words: 'please', avoid: 'stupid' }, weight 1
  *  @example 'brevity:target=20,weight=0.5'   →  brevity, { target: '20' }, weight ½
  *  @example 'regex:pattern=^\d{1\,3}$'       →  regex, { pattern: '^\d{1,3}$' }, weight 1 */
 export function parseNamedReward(text: string): NamedRewardSpec {
   const [, name = '', separator, rest = ''] = /^([^:=]*)([:=])?(.*)$/s.exec(text) ?? [];
-  const entries =
-    separator === ':' ? rest.split(/(?<!\\),/).map((part) => splitOption(part, text)) : [];
+  const [first] = Object.keys(findReward(name)?.options.shape ?? {});
+  const parts = separator === ':' ? rest.split(/(?<!\\),/) : [];
+  if (first !== undefined && parts[0]?.includes('=') === false) parts[0] = `${first}=${parts[0]}`;
+  const entries = parts.map((part) => splitOption(part, text));
   const { weight = separator === '=' ? rest : '1', ...options } = Object.fromEntries(entries);
   return { name, options, weight: parseWeight(weight, text) };
 }
@@ -78,7 +81,7 @@ export function createNamedReward(
   name: string,
   options: Readonly<Record<string, string>> = {},
 ): LibraryReward {
-  const reward = Object.hasOwn(namedRewards, name) ? namedRewards[name] : undefined;
+  const reward = findReward(name);
   if (reward === undefined) {
     const names = Object.keys(namedRewards);
     const nearest = nearestName(name, names);
@@ -93,6 +96,10 @@ export function createNamedReward(
     parseValue(text, fields.get(key)),
   ]);
   return reward.create(parseOptions(reward.options, Object.fromEntries(values), { reward: name }));
+}
+
+function findReward(name: string): NamedReward | undefined {
+  return Object.hasOwn(namedRewards, name) ? namedRewards[name] : undefined;
 }
 
 function named<S extends z.ZodObject>(

@@ -62,7 +62,7 @@ describe('length', () => {
 
   test('requires a target', () => {
     expect(() => length({} as never)).toThrow(
-      'Cannot use the reward length: target must be a whole number ≥ 1, got undefined',
+      'Cannot use the reward length: target must be a whole number ≥ 1, got nothing',
     );
   });
 });
