@@ -45,6 +45,7 @@ export {
   ExperienceBuffer,
   type ExperienceBufferOptions,
   type MiniBatchOptions,
+  type OverflowPolicy,
   type SamplingStrategy,
   selectSequences,
 } from './experience-buffer/index.ts';

@@ -4,6 +4,8 @@
  */
 
 export {
+  type AdapterBase,
+  type BaseFingerprint,
   type ChatMessage,
   type ChatTemplateOptions,
   type DecodeOptions,
@@ -72,6 +74,7 @@ export {
   type TokenEvent,
 } from './generation/index.ts';
 export {
+  type CheckpointFolders,
   type Convergence,
   type EpochCallback,
   type EvaluationReport,
@@ -91,10 +94,13 @@ export {
 export {
   type Architecture,
   BaseModel,
+  type BaseModelOptions,
   createModel,
   type DecoderConfig,
   freshArchitecture,
   type LoadedModel,
+  type LoadModelOptions,
+  type LoadRewardModelOptions,
   loadModel,
   loadRewardModel,
   type ModelOutput,
@@ -103,6 +109,7 @@ export {
   type PolicyOptions,
   type ResponseLogprobs,
   RewardModel,
+  type RewardModelClass,
   type RewardModelOptions,
   type RoleOptions,
   type RopeConfig,
@@ -122,7 +129,6 @@ export {
 export {
   PPOTrainer,
   type PPOTrainerOptions,
-  type RewardModelClass,
   type TrainingResults,
   type TrainOptions,
   type TrainPrompt,
@@ -158,8 +164,11 @@ export {
   appendHumanScore,
   type EvaluatePolicyOptions,
   evaluatePolicy,
+  type HumanEvaluation,
+  type HumanEvaluationRow,
   type LengthBaseline,
   type LogRow,
+  type MeanRating,
   type RewardRunConfig,
   type RewardRunConfigOptions,
   type RewardRunResult,
@@ -170,6 +179,7 @@ export {
   type RunOptions,
   type RunResult,
   type RunState,
+  readHumanEvaluations,
   readHumanRequests,
   readRunConfig,
   readRunState,

@@ -29,12 +29,20 @@ export async function readArrays(file: string): Promise<Record<string, Float32Ar
   }
 }
 
-/** Requires the hyper-parameters that the run started with. The model may have moved. */
+/** Keys that may change: the model may have moved, and a run may be extended. */
+const changeableKeys: ReadonlySet<string> = new Set([
+  'modelName',
+  'numEpochs',
+  'maxSteps',
+  'totalSteps',
+]);
+
+/** Requires the hyper-parameters that the run started with. */
 export function expectSameConfig(saved: Readonly<Record<string, unknown>>, config: object): void {
   const now: Record<string, unknown> = JSON.parse(JSON.stringify(config));
   for (const key of new Set([...Object.keys(saved), ...Object.keys(now)])) {
     const [before, after] = [JSON.stringify(saved[key]), JSON.stringify(now[key])];
-    if (before === after || key === 'modelName') continue;
+    if (before === after || changeableKeys.has(key)) continue;
     throw new Error(
       `Cannot resume: ${key} must be ${before} as when the run started, got ${after}; use that value or start a new run`,
     );

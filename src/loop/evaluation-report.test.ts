@@ -2,6 +2,11 @@ import { expect, test } from 'vitest';
 import { evaluationMetrics, type Performance } from './evaluation-report.ts';
 
 const performance: Performance = {
+  prompts: 4,
+  rewardInterval: [1, 3],
+  rewards: { brevity: { mean: 2.5, std: 0.5 } },
+  finishedRate: 0.75,
+  winRateInterval: [0.2, 0.8],
   greedyReward: 1,
   reward: 2,
   rewardStd: 3,
@@ -22,6 +27,9 @@ test('evaluationMetrics() names every measure', () => {
     'eval/reward_std': 3,
     'eval/best_of_n': 4,
     'eval/win_rate': 0.5,
+    'eval/finished_rate': 0.75,
+    'eval/rewards/brevity/mean': 2.5,
+    'eval/rewards/brevity/std': 0.5,
     'eval/kl': 6,
     'eval/entropy': 7,
     'eval/length': 8,
@@ -35,5 +43,11 @@ test('evaluationMetrics() leaves out an explained variance that there is not', (
     performance: { ...performance, explainedVariance: Number.NaN },
   });
   expect(metrics).not.toHaveProperty('eval/explained_variance');
-  expect(Object.keys(metrics)).toHaveLength(9);
+  expect(Object.keys(metrics)).toHaveLength(12);
+});
+
+test('evaluationMetrics() reads the evaluations of earlier versions', () => {
+  const { rewards: _, finishedRate: __, ...earlier } = performance;
+  const metrics = evaluationMetrics({ performance: earlier as Performance });
+  expect(Object.keys(metrics)).toHaveLength(10);
 });

@@ -7,6 +7,7 @@ export {
 } from './evaluation-report.ts';
 export type { EpochCallback, Phase, StepCallbacks, TrainCallback, TrainEvent } from './events.ts';
 export { notifyCallback } from './events.ts';
+export type { CheckpointFolders } from './loop-checkpoints.ts';
 export {
   type Metrics,
   type SampleRecord,

@@ -9,6 +9,8 @@ export interface SampleRecord {
   readonly prompt: string;
   readonly response: string;
   readonly score: number;
+  /** The score of each reward source, without its weight; missing in records of earlier versions. */
+  readonly sourceScores?: Readonly<Record<string, number>> | undefined;
   /** Sum over the response's tokens. */
   readonly kl: number;
   readonly length: number;

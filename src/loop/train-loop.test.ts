@@ -83,7 +83,7 @@ describe('TrainLoop', () => {
     },
   );
 
-  it('saves when the validation reward is the best so far, and at the end', async () => {
+  it('saves when the validation reward is the best so far, from step 0, and at the end', async () => {
     const saved: string[] = [];
     const { events } = await trainTiny(statefulConfig, {
       ...course,
@@ -94,11 +94,12 @@ describe('TrainLoop', () => {
       },
     });
     const better = events.flatMap((event) =>
-      event.type === 'evaluation' && event.step > 0 && event.report!.convergence.performanceImproved
+      event.type === 'evaluation' && event.report!.convergence.performanceImproved
         ? `${event.step} true`
         : [],
     );
-    expect(better.length).toBeGreaterThan(0);
+    expect(better.length).toBeGreaterThan(1);
+    expect(better[0]).toBe('0 true');
     expect(saved).toEqual(better.at(-1) === '6 true' ? better : [...better, '6 false']);
   });
 
@@ -210,7 +211,7 @@ describe('TrainLoop', () => {
     const resumeFrom = join(folder, 'checkpoint-2');
     for (const [change, message] of [
       [{ shuffle: false }, 'shuffle must be true as when the run started, got false'],
-      [{ maxSteps: 3 }, 'totalSteps must be 2 as when the run started, got 3'],
+      [{ maxSteps: 1 }, 'maxSteps must be at least the 2 steps that are completed, got 1'],
     ] as const) {
       const resumed = trainTiny(statefulConfig, { maxSteps: 2, resumeFrom, ...change });
       await expect(resumed).rejects.toThrow(`Cannot resume: ${message}`);

@@ -3,9 +3,15 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { PromptOrder } from '../data/index.ts';
 import { parseJsonObject, writeAtomically } from '../fs/index.ts';
-import { expectSameConfig, type SaveCheckpoint } from './checkpoint.ts';
+import { checkLength } from './change-length.ts';
+import { expectSameConfig } from './checkpoint.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import type { Phase, TrainEvent } from './events.ts';
+import {
+  type CheckpointFolders,
+  type CheckpointPlaces,
+  LoopCheckpoints,
+} from './loop-checkpoints.ts';
 import {
   type Metrics,
   type SampleRecord,
@@ -25,7 +31,7 @@ export interface Training {
   /** Number of prompts or texts to train on. */
   readonly count: number;
   /** Everything that must be unchanged for a run to resume exactly. */
-  identity(totalSteps: number): Readonly<Record<string, unknown>>;
+  identity(): Readonly<Record<string, unknown>>;
   /** Starts a new run: schedules over this many steps, fresh optimisers and counters. */
   start(totalSteps: number): void;
   /** Trains on the items at these indices. A step that throws changes nothing. */
@@ -56,6 +62,8 @@ export interface StepOutcome {
   readonly episodes: number;
   readonly samples?: readonly SampleRecord[];
   readonly tokens?: readonly TokenRecord[];
+  /** Something about the step that needs attention, in one sentence. */
+  readonly warning?: string | undefined;
 }
 
 /** What an evaluation returns to the loop. */
@@ -75,24 +83,26 @@ export interface LoopConfig {
   readonly batchSize: number;
   readonly shuffle: boolean;
   readonly numEpochs: number;
+  /** Overrides `numEpochs`. */
   readonly maxSteps?: number | undefined;
+  /** How the learning rate changes over the run. */
+  readonly schedule: string;
   /** Steps between evaluations; 0 evaluates only before the first and after the last step. */
   readonly evalInterval: number;
   /** Steps between checkpoints; 0 saves only the best and the last. */
   readonly saveInterval: number;
+  /** Number of newest checkpoints to keep in `output`, besides the best. */
+  readonly keepCheckpoints: number;
 }
 
 /** Options of every `train()`. */
-export interface LoopOptions {
+export interface LoopOptions extends CheckpointPlaces {
   /** Awaited for every event except `phase`. */
   readonly onEvent?: ((event: TrainEvent) => void | Promise<void>) | undefined;
   /** Stops the run cleanly: completed steps are saved. */
   readonly signal?: AbortSignal | undefined;
   /** Pauses, saves or stops the run between steps. */
   readonly control?: StepControl | undefined;
-  readonly saveCheckpoint?: SaveCheckpoint | undefined;
-  /** Folder of the checkpoint to resume from. */
-  readonly resumeFrom?: string | undefined;
 }
 
 /** How a run ended. */
@@ -107,6 +117,8 @@ export interface LoopResult {
   readonly evaluation: Metrics | undefined;
   /** PPO only. */
   readonly report: EvaluationReport | undefined;
+  /** Undefined without `output`. */
+  readonly checkpoints: CheckpointFolders | undefined;
 }
 
 /** The loop's own part of a checkpoint. */
@@ -124,6 +136,8 @@ const progressSchema = z.strictObject({
 });
 
 const stateSchema = progressSchema.extend({
+  /** Of the whole run; missing in checkpoints of older versions. */
+  totalSteps: z.int().min(0).optional(),
   config: z.record(z.string(), z.unknown()),
   training: z.unknown(),
 });
@@ -139,6 +153,7 @@ export class TrainLoop {
   private readonly config: LoopConfig;
   private readonly options: LoopOptions;
   private readonly order: PromptOrder;
+  private readonly checkpoints: LoopCheckpoints;
   private readonly averages = new EpochAverages();
   private progress: Progress = { step: 0, episodes: 0, evaluatedStep: -1, stop: null };
   private saved = { step: -1, isBest: false };
@@ -152,21 +167,25 @@ export class TrainLoop {
     this.config = config;
     this.options = options;
     this.order = new PromptOrder({ ...config, count: training.count });
+    this.checkpoints = new LoopCheckpoints(options, { keep: config.keepCheckpoints });
   }
 
   /** Number of steps of the whole run. */
   get totalSteps(): number {
-    const { numEpochs, maxSteps = Infinity } = this.config;
-    return Math.min(numEpochs * this.order.stepsPerEpoch, maxSteps);
+    return countSteps(this.config, this.order.stepsPerEpoch);
   }
 
   /** Runs all remaining steps with their evaluations and checkpoints, and returns the result. */
   async run(): Promise<LoopResult> {
-    const { resumeFrom, signal, control } = this.options;
+    const { signal, control } = this.options;
     const { totalSteps } = this;
     const { stepsPerEpoch } = this.order;
+    const start = await this.checkpoints.findStart();
     this.training.start(totalSteps);
-    if (resumeFrom !== undefined) await this.resume(resumeFrom);
+    const notes = start === undefined ? [] : await this.resume(start.folder);
+    for (const message of [...(start?.warnings ?? []), ...notes]) {
+      await this.emit({ type: 'warning', step: this.progress.step, message });
+    }
     await this.emit({ type: 'run-start', step: this.progress.step, totalSteps, stepsPerEpoch });
     try {
       for (;;) {
@@ -198,6 +217,9 @@ export class TrainLoop {
     this.averages.add(this.metrics);
     const position = { step: step + 1, epoch: this.order.epochAt(step) + 1 };
     await this.emit({ type: 'step', ...position, metrics: this.metrics, samples, tokens });
+    if (outcome.warning !== undefined) {
+      await this.emit({ type: 'warning', step: step + 1, message: outcome.warning });
+    }
     if ((step + 1) % this.order.stepsPerEpoch === 0 || step + 1 === this.totalSteps) {
       this.metrics = { ...this.averages.take(), episode };
       await this.emit({ type: 'epoch', ...position, metrics: this.metrics });
@@ -218,21 +240,22 @@ export class TrainLoop {
     await this.emit({ type: 'evaluation', step, metrics, ...(report && { report }) });
   }
 
-  /** Saves at intervals, and whenever an evaluation is the best so far. */
+  /** Saves at intervals, and whenever an evaluation is the best so far: also before the first step,
+   *  as all that follow may be worse. */
   private async saveIfDue(): Promise<void> {
     const { step, evaluatedStep } = this.progress;
     const isBest = evaluatedStep === step && (this.evaluation?.improved ?? false);
-    const isDue = isMultiple(step, this.config.saveInterval);
-    if (step > 0 && (isDue || isBest)) await this.save(isBest);
+    const isDue = step > 0 && isMultiple(step, this.config.saveInterval);
+    if (isDue || isBest) await this.save(isBest);
   }
 
   /** Saves each step once, and again if it turns out to be the best. */
   private async save(isBest = false): Promise<void> {
-    const { saveCheckpoint } = this.options;
     const { step } = this.progress;
-    if (saveCheckpoint === undefined) return;
     if (this.saved.step === step && (this.saved.isBest || !isBest)) return;
-    const folder = await saveCheckpoint((target) => this.writeState(target), { step, isBest });
+    const write = (target: string) => this.writeState(target);
+    const folder = await this.checkpoints.save(write, { step, isBest });
+    if (folder === undefined) return;
     this.saved = { step, isBest };
     await this.emit({ type: 'checkpoint', step, folder, isBest });
   }
@@ -243,14 +266,15 @@ export class TrainLoop {
       ...progress,
       metrics,
       epoch: averages.state(),
-      config: training.identity(this.totalSteps),
+      totalSteps: this.totalSteps,
+      config: training.identity(),
       training: await training.state.save(folder),
     };
     await writeAtomically(join(folder, 'state.json'), `${JSON.stringify(state, undefined, 2)}\n`);
   }
 
-  /** Restores the state of a checkpoint. */
-  async resume(folder: string): Promise<void> {
+  /** Restores the state of a checkpoint. Returns sentences for the user. */
+  async resume(folder: string): Promise<string[]> {
     const file = join(folder, 'state.json');
     const state = stateSchema.safeParse(parseJsonObject(await readFile(file, 'utf8'), file));
     if (!state.success) {
@@ -259,23 +283,29 @@ export class TrainLoop {
         `Cannot resume from ${file}: "${issue!.path.join('.')}" is not what this version writes (${issue!.message}); choose another checkpoint`,
       );
     }
-    const { metrics, epoch, config, training, ...progress } = state.data;
-    expectSameConfig(config, this.training.identity(this.totalSteps));
+    const { metrics, epoch, config, training, totalSteps, ...progress } = state.data;
+    expectSameConfig(config, this.training.identity());
+    const { step } = progress;
+    const { schedule } = this.config;
+    const note = checkLength({ step, before: totalSteps, now: this.totalSteps, schedule });
     await this.training.state.load(folder, training);
     this.averages.restore(epoch);
-    this.progress = progress;
-    this.saved = { step: progress.step, isBest: false };
+    const isExtended = totalSteps !== undefined && this.totalSteps > totalSteps;
+    this.progress = { ...progress, stop: isExtended ? null : progress.stop };
+    this.saved = { step, isBest: false };
     this.metrics = Object.fromEntries(
       Object.entries(metrics).map(([name, x]) => [name, x ?? Number.NaN]),
     );
+    return note === undefined ? [] : [note];
   }
 
   private async end(reason: StopReason, message: string): Promise<LoopResult> {
     const { step } = this.progress;
     await this.save();
     await this.emit({ type: 'run-end', step, reason, message });
-    const { metrics, report } = this.evaluation ?? { metrics: undefined, report: undefined };
-    return { steps: step, reason, message, metrics: this.metrics, evaluation: metrics, report };
+    const { metrics: evaluation, report } = this.evaluation ?? {};
+    const checkpoints = await this.checkpoints.folders();
+    return { steps: step, reason, message, metrics: this.metrics, evaluation, report, checkpoints };
   }
 
   /** Saves the completed steps after an error, and says so. */
@@ -304,6 +334,14 @@ export class TrainLoop {
   private async emit(event: TrainEvent): Promise<void> {
     await this.options.onEvent?.(event);
   }
+}
+
+/** The number of steps of a run: `maxSteps`, or those of all epochs. */
+export function countSteps(
+  { numEpochs, maxSteps }: Pick<LoopConfig, 'numEpochs' | 'maxSteps'>,
+  stepsPerEpoch: number,
+): number {
+  return maxSteps ?? numEpochs * stepsPerEpoch;
 }
 
 /** A step produced a number that is not finite. The models are as they were before it. */

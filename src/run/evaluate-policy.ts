@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type LoraAdapter, readAdapter } from '../base-setup/index.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import type { EvaluationReport, Performance } from '../loop/evaluation-report.ts';
@@ -7,24 +5,24 @@ import { type LoadedModel, PolicyModel } from '../models/index.ts';
 import type { EvaluationPrompt, Scorer } from '../ppo-trainer/evaluator.ts';
 import { Evaluator } from '../ppo-trainer/evaluator.ts';
 import { RewardComputer } from '../reward-kl/index.ts';
-import { CheckpointStore } from './checkpoint-store.ts';
-import { locateRunFiles } from './run-folder.ts';
+import { findAdapter } from './find-model.ts';
 import { loadRewards } from './run-rewards.ts';
-import { readRunState } from './run-state.ts';
 
 /** Options of `evaluatePolicy`. */
 export interface EvaluatePolicyOptions {
   readonly model: LoadedModel;
   readonly prompts: readonly EvaluationPrompt[];
-  /** Folder of the policy's adapter; without it only the reference is evaluated. */
+  /** Receives a sentence about an adapter or reward model that may be for another base. */
+  readonly warn?: ((message: string) => void) | undefined;
+  /** The policy's adapter, or the run that trained it; without it only the reference is evaluated. */
   readonly adapter?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called as responses are generated and measured. */
   readonly onProgress?:
     | ((part: 'reference' | 'policy', done: number, total: number) => void)
     | undefined;
-  /** Modules that reward files can import by name without installing them, such as this package. */
-  readonly modules?: Readonly<Record<string, unknown>> | undefined;
+  /** URLs of modules that reward files can import by name without installing them, such as this package. */
+  readonly modules?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Performance of reference and policy on the same prompts with the same random streams. */
@@ -42,14 +40,27 @@ export async function evaluatePolicy(
   config: RunConfig,
   options: EvaluatePolicyOptions,
 ): Promise<PolicyEvaluation> {
-  const { model, prompts, adapter: folder, modules } = options;
-  const { rewards } = await loadRewards({ ...config, valueInit: 'zero' }, { model, modules });
-  const computer = new RewardComputer({ config, sources: rewards ?? [] });
+  const { rewards, dispose } = await loadRewards({ ...config, valueInit: 'zero' }, options);
+  const computer = new RewardComputer({ config, sources: rewards });
+  try {
+    return await compare(config, { ...options, computer });
+  } finally {
+    dispose();
+  }
+}
+
+async function compare(
+  config: RunConfig,
+  options: EvaluatePolicyOptions & { readonly computer: RewardComputer },
+): Promise<PolicyEvaluation> {
+  const { model, prompts, adapter: folder, computer } = options;
   const scorer: Scorer = (samples, context) => computer.score(samples, context);
-  const read = async (path: string | undefined) =>
-    path === undefined
-      ? undefined
-      : (await readAdapter(await findPolicy(path), model.base.modules())).adapter;
+  const read = async (path: string | undefined) => {
+    if (path === undefined) return undefined;
+    const { adapter, warning } = await readAdapter(await findAdapter(path), model.base);
+    if (warning !== undefined) options.warn?.(warning);
+    return adapter;
+  };
   const [start, adapter] = [await read(config.adapter), await read(folder)];
   const shared = { ...options, scorer, start };
   const reference = await measure(config, { ...shared, adapter: start });
@@ -89,19 +100,4 @@ async function measure(
     await policy.dispose();
     await reference.dispose();
   }
-}
-
-/** The folder of the policy's adapter: the folder itself, or the one inside a run, which is in the
- *  latest checkpoint until the run ends. */
-export async function findPolicy(folder: string): Promise<string> {
-  if ((await readRunState(folder)) === undefined) return folder;
-  const model = join(folder, 'model');
-  if (existsSync(join(model, 'adapter_config.json'))) return model;
-  const latest = await new CheckpointStore(locateRunFiles(folder).checkpoints, {
-    keep: 1,
-  }).latest();
-  if (latest !== undefined) return join(latest.folder, 'policy');
-  throw new Error(
-    `Cannot evaluate ${folder}: the run must have a checkpoint, got none yet; wait for one or resume the run`,
-  );
 }

@@ -9,11 +9,13 @@ export {
   type CheckpointStoreOptions,
   type FoundCheckpoint,
   type SaveCheckpointOptions,
-} from './checkpoint-store.ts';
+} from '../loop/checkpoint-store.ts';
 export { type EvaluatePolicyOptions, evaluatePolicy } from './evaluate-policy.ts';
+export type { HumanEvaluation, HumanEvaluationRow, MeanRating } from './human-evaluation.ts';
 export { appendHumanScore, readHumanRequests } from './human-scores.ts';
 export { JsonlWriter, type LogRow } from './log-files.ts';
 export { MetricSink } from './metric-sink.ts';
+export { readHumanEvaluations } from './record-human-evaluation.ts';
 export {
   type LengthBaseline,
   type RewardRunResult,

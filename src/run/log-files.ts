@@ -82,7 +82,15 @@ export class JsonlWriter {
 export interface LogRow {
   readonly time: string;
   readonly step: number;
-  readonly type: 'start' | 'resume' | 'plan' | 'warning' | 'checkpoint' | 'control' | 'end';
+  readonly type:
+    | 'start'
+    | 'resume'
+    | 'plan'
+    | 'warning'
+    | 'checkpoint'
+    | 'control'
+    | 'end'
+    | 'model';
   readonly message: string;
 }
 

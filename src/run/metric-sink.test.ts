@@ -41,6 +41,11 @@ const stepOf = (step: number): TrainEvent => ({
 
 const reportOf = (step: number): EvaluationReport => ({
   performance: {
+    prompts: 4,
+    rewardInterval: [0, 1],
+    rewards: { length: { mean: 0.5, std: 0.25 } },
+    finishedRate: 1,
+    winRateInterval: [0.25, 0.95],
     greedyReward: 1,
     reward: 0.5,
     rewardStd: 0.25,
@@ -58,6 +63,8 @@ const reportOf = (step: number): EvaluationReport => ({
     performanceImproved: true,
     stop: undefined,
     message: 'The reward rises.',
+    kl: { direction: 'stable', change: 0, message: 'The KL is stable.' },
+    value: undefined,
   },
   samples: [{ ...sampleOf(step), refResponse: 'No', refScore: -1 }],
 });
@@ -88,7 +95,10 @@ describe('MetricSink', () => {
       {
         step: 2,
         performance: expect.objectContaining({ bestOfN: 2, explainedVariance: null }),
-        convergence: { converged: false, performanceImproved: true, message: 'The reward rises.' },
+        convergence: {
+          ...{ converged: false, performanceImproved: true, message: 'The reward rises.' },
+          kl: { direction: 'stable', change: 0, message: 'The KL is stable.' },
+        },
         samples: [{ ...sampleOf(2), refResponse: 'No', refScore: -1 }],
       },
     ]);
@@ -121,6 +131,9 @@ describe('MetricSink', () => {
       'eval/reward_std': 0.25,
       'eval/best_of_n': 2,
       'eval/win_rate': 0.75,
+      'eval/finished_rate': 1,
+      'eval/rewards/length/mean': 0.5,
+      'eval/rewards/length/std': 0.25,
       'eval/kl': 3,
       'eval/entropy': 1.5,
       'eval/length': 8,

@@ -5,14 +5,27 @@ import {
   rewardDataShape,
   rewardKind,
 } from '../config/stage-run-config.ts';
-import { loadPreferences, type PreferenceDataset, type PreferenceGroup } from '../data/index.ts';
+import {
+  type DataFile,
+  loadPreferences,
+  type PreferenceDataset,
+  type PreferenceGroup,
+} from '../data/index.ts';
 import type { LoadedModel, ScoreNormalization } from '../models/index.ts';
 import { type PreferenceTexts, type RatedText, RewardTrainer } from '../stages/index.ts';
 import { pairMetrics } from '../stages/reward-objective.ts';
+import { findAdapter, resolveStart } from './find-model.ts';
 import { completeConfig, readConfigOf } from './run-config-files.ts';
 import { type DataContext, describeBadRows, pick } from './run-data.ts';
-import { type RunOptions, type RunResult, type RunWork, runTraining } from './run-training.ts';
-import type { RunData } from './sft-run.ts';
+import { adapterInputs, dataInputs } from './run-inputs.ts';
+import {
+  type ResumeOptions,
+  type RunOptions,
+  type RunResult,
+  type RunWork,
+  runTraining,
+} from './run-training.ts';
+import { lowestLoss, type RunData } from './sft-run.ts';
 
 /** What a reward run adds to the result. */
 interface RewardRunDetails extends RunData {
@@ -40,16 +53,18 @@ export async function rewardRun(
   config: RewardRunConfigOptions,
   options: RunOptions = {},
 ): Promise<RewardRunResult> {
-  const complete = completeConfig(config, rewardKind);
+  const { config: complete } = await resolveStart(completeConfig(config, rewardKind));
   return runTraining(complete, { ...options, prepare: (model) => prepare(complete, model) });
 }
 
-/** Resumes the run in a folder from its latest intact checkpoint. It continues exactly. */
+/** Resumes the run in a folder from its latest intact checkpoint. It continues exactly, or for another
+ *  number of steps if `maxSteps` is set. */
 export async function resumeRewardRun(
   folder: string,
-  options: Omit<RunOptions, 'resume'> = {},
+  { maxSteps, ...options }: ResumeOptions<RunOptions> = {},
 ): Promise<RewardRunResult> {
-  return rewardRun(await readConfigOf(folder, rewardKind), { ...options, resume: true });
+  const config = await readConfigOf(folder, rewardKind, { maxSteps });
+  return rewardRun(config, { ...options, resume: true });
 }
 
 async function prepare(
@@ -58,9 +73,13 @@ async function prepare(
 ): Promise<RunWork<RewardRunDetails>> {
   const contextLength = model.base.architecture.config.max_position_embeddings;
   const { tokenizer } = model;
-  const { report, ...dataset } = await loadRunPreferences(config, { tokenizer, contextLength });
+  const files: DataFile[] = [];
+  const onFile = (file: DataFile) => void files.push(file);
+  const context = { tokenizer, contextLength, onFile };
+  const { report, ...dataset } = await loadRunPreferences(config, context);
   const [train, validation] = [toTexts(dataset.train), toTexts(dataset.validation)];
-  const trainer = new RewardTrainer(pick(config, rewardConfigShape), { model });
+  const adapter = config.adapter === undefined ? undefined : await findAdapter(config.adapter);
+  const trainer = new RewardTrainer({ ...pick(config, rewardConfigShape), adapter }, { model });
   const unit = train.pairs.length > 0 ? 'pairs' : 'ratings';
   const [trainItems, heldOut] = [train[unit], validation[unit]];
   const reference = referenceTexts(train, validation);
@@ -68,19 +87,20 @@ async function prepare(
   const saveModel = async (folder: string) => {
     // A single text has no standard deviation.
     if (reference.length > 1) await trainer.normalize(reference);
-    normalization ??= (await trainer.model()).normalization;
+    normalization = (await trainer.model()).normalization;
     await trainer.saveModel(folder);
   };
   return {
     report,
+    ranking: lowestLoss,
+    inputs: [
+      ...(await dataInputs(files, config)),
+      ...(await adapterInputs(adapter, 'the initial adapter')),
+    ],
     warnings: describeBadRows(report),
     train: (options) => trainer.train(trainItems, { ...options, validation: heldOut }),
     saveModel,
-    saveBest: async (checkpoint, target) => {
-      await trainer.loadCheckpoint(checkpoint, trainItems);
-      await saveModel(target);
-      return target;
-    },
+    loadCheckpoint: (folder) => trainer.loadCheckpoint(folder, trainItems),
     result: () => ({
       report,
       items: { unit, train: trainItems.length, validation: heldOut.length },
@@ -93,11 +113,13 @@ async function prepare(
 /** Loads the preferences of a run. */
 export async function loadRunPreferences(
   config: RewardRunConfig,
-  { tokenizer, contextLength }: DataContext,
+  { tokenizer, contextLength, onFile }: DataContext,
 ): Promise<PreferenceDataset> {
   const { data, ...options } = pick(config, rewardDataShape);
   const { seed } = config;
-  const dataset = await loadPreferences(data, tokenizer, { ...options, seed, contextLength });
+  const dataset = await loadPreferences(data, tokenizer, {
+    ...{ ...options, seed, contextLength, hub: { onFile } },
+  });
   const isRated = ([group]: readonly PreferenceGroup[]) => group!.ratings.length > 0;
   const { train, validation } = dataset;
   if (validation.length > 0 && isRated(train) !== isRated(validation)) {

@@ -21,10 +21,12 @@ export function completeConfig<O extends object, C extends AnyRunConfig>(
   return { ...config, output: resolve(config.output ?? defaultOutput(kind.prefix)) };
 }
 
-/** The config to resume the run in a folder, which may have been moved. */
+/** The config to resume the run in a folder, which may have been moved.
+ *  @param changes.maxSteps another number of steps for the whole run */
 export async function readConfigOf<O extends object, C extends AnyRunConfig>(
   folder: string,
   kind: RunKind<O, C>,
+  { maxSteps }: { readonly maxSteps?: number | undefined } = {},
 ): Promise<C> {
   const saved = await readRunConfig(folder);
   const command = commandOf(saved);
@@ -33,7 +35,8 @@ export async function readConfigOf<O extends object, C extends AnyRunConfig>(
       `Cannot use the run in ${folder}: it must be a run of "proximal ${kind.command}", got one of "proximal ${command}"`,
     );
   }
-  const options = { ...saved, output: folder } as unknown as O;
+  const changes = { output: folder, ...(maxSteps !== undefined && { maxSteps }) };
+  const options = { ...saved, ...changes } as unknown as O;
   return kind.resolve(options, { name: `the config of ${folder}` });
 }
 

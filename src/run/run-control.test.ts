@@ -116,12 +116,11 @@ describe('RunControl', () => {
       const { status, message } = (await readRunState(run.path))!;
       return { status, message };
     };
-    const page = 'open the Label page (proximal dashboard)';
     for (const [missing, scores] of [
       [3, '3 human scores'],
       [1, '1 human score'],
     ] as const) {
-      const message = `Waiting for ${scores}: ${page}`;
+      const message = `Waiting for ${scores} on the Label page`;
       expect(await stateAfter(missing)).toEqual({ status: 'waiting', message });
     }
     expect(await stateAfter(0)).toEqual({ status: 'running', message: undefined });

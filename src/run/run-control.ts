@@ -99,7 +99,7 @@ export class RunControl implements StepControl {
     this.missing = missing;
     if (missing === 0) return this.change('running', 'All human scores have arrived');
     const scores = missing === 1 ? '1 human score' : `${missing} human scores`;
-    const message = `Waiting for ${scores}: open the Label page (proximal dashboard)`;
+    const message = `Waiting for ${scores} on the Label page`;
     if (this.status === 'waiting') this.run.update({ message });
     else await this.change('waiting', message);
   }

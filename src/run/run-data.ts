@@ -2,9 +2,11 @@ import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
 import { type DataConfig, dataConfigShape, type PromptOptions } from '../config/data-config.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import {
+  type DataFile,
   describeReasons,
   loadPrompts,
   type PromptDataset,
+  type PromptRecord,
   type PromptReport,
   type RowReport,
 } from '../data/index.ts';
@@ -14,6 +16,8 @@ export interface DataContext {
   readonly tokenizer: Tokenizer;
   /** Longest sequence of the model, in tokens. */
   readonly contextLength: number;
+  /** Called with each file before it is read. */
+  readonly onFile?: ((file: DataFile) => void) | undefined;
 }
 
 type PromptsConfig = DataConfig & Pick<RunConfig, 'seed' | 'maxNewTokens'>;
@@ -21,7 +25,7 @@ type PromptsConfig = DataConfig & Pick<RunConfig, 'seed' | 'maxNewTokens'>;
 /** Loads the prompts of a PPO run. */
 export function loadRunPrompts(
   config: PromptsConfig,
-  { tokenizer, contextLength }: DataContext,
+  { tokenizer, contextLength, onFile }: DataContext,
 ): Promise<PromptDataset> {
   const { prompts, seed, maxNewTokens } = config;
   const { prompts: _, ...options } = pick(config, dataConfigShape);
@@ -30,23 +34,42 @@ export function loadRunPrompts(
     seed,
     maxNewTokens,
     contextLength,
+    hub: { onFile },
   });
 }
 
-/** Says which prompts were left out and why; undefined if all are used.
- *  @example 2 dropped, 1 of them empty, the other of 900 tokens
- *    →  'Left out 2 prompts: 1 empty, 1 too long (up to 900 tokens), such as p.jsonl line 3' */
-export function describeDropped(report: PromptReport): string | undefined {
-  const { dropped, empty, repeated, droppedLongest, examples } = report;
-  if (dropped + repeated === 0) return undefined;
+/** The prompts to evaluate a policy on: the validation prompts of its run, or all prompts of a file
+ *  that replaces them. */
+export async function loadHeldOutPrompts(
+  config: PromptsConfig,
+  { prompts, ...context }: DataContext & { readonly prompts?: string | undefined },
+): Promise<readonly PromptRecord[]> {
+  if (prompts === undefined) return (await loadRunPrompts(config, context)).validation;
+  const { validationFile: _file, validationSplit: _split, ...rest } = config;
+  return (await loadRunPrompts({ ...rest, prompts, validationFraction: 0 }, context)).train;
+}
+
+/** Says which prompts were left out or truncated and why, one sentence each.
+ *  @example 2 of 7 dropped, 1 of them empty, the other of 900 tokens
+ *    →  'Left out 2 of 7 prompts: 1 empty, 1 of more than 512 tokens (maxPromptTokens), up to 900; the first: p.jsonl line 3' */
+export function describePrompts(report: PromptReport): string[] {
+  const { kept, dropped, empty, repeated, droppedLongest, truncated, limit, examples } = report;
+  const total = count(kept + dropped + repeated, 'prompt');
+  // Without a limit no prompt is too long.
+  const { maxTokens, reason } = limit ?? { maxTokens: Infinity, reason: '' };
+  const limited = `${count(maxTokens, 'token')} (${reason})`;
   const tooLong = dropped - empty;
   const reasons = [
     ...(empty > 0 ? [`${empty} empty`] : []),
-    ...(tooLong > 0 ? [`${tooLong} too long (up to ${droppedLongest} tokens)`] : []),
+    ...(tooLong > 0 ? [`${tooLong} of more than ${limited}, up to ${droppedLongest}`] : []),
     ...(repeated > 0 ? [`${repeated} also in the validation set`] : []),
   ];
-  const example = examples.length > 0 ? `, such as ${examples[0]}` : '';
-  return `Left out ${count(dropped + repeated, 'prompt')}: ${reasons.join(', ')}${example}`;
+  const example = examples.length > 0 ? `; the first: ${examples[0]}` : '';
+  const leftOut = `Left out ${dropped + repeated} of ${total}: ${reasons.join(', ')}${example}`;
+  return [
+    ...(reasons.length > 0 ? [leftOut] : []),
+    ...(truncated > 0 ? [`Truncated ${truncated} of ${total} to the last ${limited}`] : []),
+  ];
 }
 
 /** Says which rows were left out and why, one sentence per cause.

@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseJsonObject, writeAtomically } from '../fs/index.ts';
+import { parseJsonObject, readTextIfExists, statIfExists, writeAtomically } from '../fs/index.ts';
+import { CheckpointStore, type FoundCheckpoint } from '../loop/checkpoint-store.ts';
+import { locateHumanFiles } from '../reward-kl/live-human-files.ts';
 import { version } from '../version.ts';
-import { CheckpointStore, type FoundCheckpoint } from './checkpoint-store.ts';
 import { appendLogRow, type LogRow, truncateLog } from './log-files.ts';
 import { lockName, RunLock } from './run-lock.ts';
 import { hasEnded, type RunState, readRunState, stateName, writeRunState } from './run-state.ts';
@@ -15,6 +16,7 @@ const names = {
   tokens: 'tokens.jsonl',
   evaluations: 'evaluations.jsonl',
   log: 'log.jsonl',
+  note: 'note.json',
   events: 'events',
   checkpoints: 'checkpoints',
 } as const;
@@ -53,18 +55,22 @@ export class RunFolder {
   private readonly phaseWrites = new Throttle(() => this.writePhase(), PHASE_INTERVAL);
   private current: RunState;
   private checkpoint: FoundCheckpoint | undefined;
+  /** Files of a resumed run as they were, by path. */
+  private readonly earlier = new Map<string, string>();
+  private replaced: string | undefined;
 
-  /** Starts a run in a new or empty folder, or resumes the run in the folder: its logs are truncated
+  /** Starts a run in a new or empty folder, or in one whose run completed no step, or resumes the run in the folder: its logs are truncated
    *  to the step of its latest intact checkpoint. */
   static async create(path: string, options: RunFolderOptions): Promise<RunFolder> {
     if (options.resume) expectRun(path, await readRunState(path));
+    else await isFolder(path);
     await mkdir(path, { recursive: true });
     const lock = RunLock.acquire(path);
     try {
       const run = new RunFolder(path, { keep: options.keepCheckpoints, lock });
       await removeLeftovers(path);
       if (options.resume) await run.resume();
-      else await expectNoRun(path);
+      else run.replaced = await makeRoom(path);
       await writeAtomically(run.paths.config, `${JSON.stringify(options.config, undefined, 2)}\n`);
       await mkdir(run.paths.checkpoints, { recursive: true });
       writeRunState(path, run.current);
@@ -89,6 +95,17 @@ export class RunFolder {
     return this.checkpoint;
   }
 
+  /** What happened to an earlier run in the folder, in sentences. */
+  get notes(): readonly string[] {
+    return this.replaced === undefined ? [] : [this.replaced];
+  }
+
+  /** Restores state and config of a run that could not be resumed. */
+  async revert(): Promise<void> {
+    this.phaseWrites.stop();
+    for (const [path, text] of this.earlier) await writeAtomically(path, text);
+  }
+
   /** The last step in the logs; undefined in a new run, whose logs are empty. */
   get resumedStep(): number | undefined {
     const isResumed = this.current.resumedAt !== undefined;
@@ -100,7 +117,9 @@ export class RunFolder {
   }
 
   /** Changes part of the state on disk. The end of a run is logged. */
-  update(change: Partial<Pick<RunState, 'step' | 'totalSteps' | 'status' | 'message'>>): void {
+  update(
+    change: Partial<Pick<RunState, 'step' | 'totalSteps' | 'status' | 'message' | 'model'>>,
+  ): void {
     this.current = { ...this.current, ...change };
     const isEnd = change.status !== undefined && hasEnded(this.current);
     if (isEnd) this.clearPhase();
@@ -143,6 +162,10 @@ export class RunFolder {
   private async resume(): Promise<void> {
     const earlier = await readRunState(this.path);
     expectRun(this.path, earlier);
+    for (const path of [join(this.path, stateName), this.paths.config]) {
+      const text = await readTextIfExists(path);
+      if (text !== undefined) this.earlier.set(path, text);
+    }
     this.checkpoint = await this.checkpoints.latest();
     const { metrics, samples, tokens, evaluations, log } = this.paths;
     for (const path of [metrics, samples, tokens, evaluations, log]) {
@@ -178,20 +201,62 @@ function expectRun(path: string, state: RunState | undefined): asserts state is 
   );
 }
 
-/** Refuses a folder that cannot take a new run. */
-async function expectNoRun(path: string): Promise<void> {
+/** Whether a folder exists; a file is rejected. */
+async function isFolder(path: string): Promise<boolean> {
+  const stats = await statIfExists(path);
+  if (stats === undefined || stats.isDirectory()) return stats !== undefined;
+  throw new Error(
+    `Cannot start a run in ${path}: it must be a folder, got a file; choose another folder`,
+  );
+}
+
+/** Names in the folder of a run that completed no step: all can be written again. */
+const untrainedNames: ReadonlySet<string> = new Set([
+  ...Object.values(names),
+  ...[stateName, 'inputs.json', 'data.json', 'human'],
+]);
+
+/** Rejects a folder that cannot take a new run. It must be missing or empty, or its run must have
+ *  completed no step, and people must have scored nothing in it. Returns the state of such a run. */
+export async function expectNoRun(path: string): Promise<RunState | undefined> {
+  if (!(await isFolder(path))) return undefined;
   const state = await readRunState(path);
-  if (state !== undefined) {
+  const isOurs = (name: string) => untrainedNames.has(name) || name.endsWith('.request');
+  const other = (await listEntries(path)).find((name) => state === undefined || !isOurs(name));
+  if (state === undefined && other !== undefined) {
+    throw new Error(
+      `Cannot start a run in ${path}: it must be new or empty, got ${other} in it; choose another folder`,
+    );
+  }
+  if (state !== undefined && (other !== undefined || !(await isUntrained(path, state)))) {
     throw new Error(
       `Cannot start a run in ${path}: it must not contain a run, got one started at ${state.startedAt}, now at step ${state.step}; ` +
         'continue it with --resume or choose another folder',
     );
   }
-  const other = (await readdir(path)).find((name) => name !== lockName);
-  if (other === undefined) return;
-  throw new Error(
-    `Cannot start a run in ${path}: it must be new or empty, got ${other} in it; choose another folder`,
-  );
+  return state;
+}
+
+/** Removes a run that completed no step. Returns a sentence about it. */
+async function makeRoom(path: string): Promise<string | undefined> {
+  const state = await expectNoRun(path);
+  if (state === undefined) return undefined;
+  for (const name of await listEntries(path)) await rm(join(path, name), { recursive: true });
+  const { message = 'its process ended' } = state;
+  return `Replaced the run of ${state.startedAt} in this folder, which had completed no step: ${message}`;
+}
+
+async function listEntries(path: string): Promise<string[]> {
+  return (await readdir(path)).filter((name) => name !== lockName);
+}
+
+/** Whether a run has completed no step and has no scores by people. */
+async function isUntrained(path: string, { step }: RunState): Promise<boolean> {
+  if (step > 0) return false;
+  const scores = await statIfExists(locateHumanFiles(join(path, 'human')).scores);
+  if (scores !== undefined && scores.size > 0) return false;
+  const checkpoints = new CheckpointStore(locateRunFiles(path).checkpoints, { keep: 1 });
+  return ((await checkpoints.latest())?.step ?? 0) === 0;
 }
 
 /** Removes files that ended processes left half written. */

@@ -1,12 +1,12 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { runInProcess } from '../../test/helpers/run-cli.ts';
 import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
 import type { TrainEvent } from '../loop/events.ts';
 import { appendHumanScore, readHumanRequests } from './human-scores.ts';
-import { withoutHumanReward } from './run-rewards.ts';
+import { checkRewards, withoutHumanReward } from './run-rewards.ts';
 import { trainRun } from './train-run.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let folder: string;
 const at = (name: string) => join(folder, name);
@@ -57,4 +57,49 @@ test('withoutHumanReward() keeps the other rewards and throws if there are none'
     'Cannot evaluate with the reward human alone: people score training responses only, so another reward is required, got none; ' +
       'add one, such as --reward human:scores.jsonl or --reward reward.ts',
   );
+});
+
+test('rewards of one kind have their own names in metrics; equal names are rejected', async () => {
+  const reward = [
+    'feline=keyword:cat',
+    'canine=keyword:dog,weight=2',
+    `mine=${at('reward.ts')}=0.5`,
+  ];
+  const config = { modelName: at('model'), prompts: at('prompts.jsonl'), output: at('named') };
+  const sizes = { maxNewTokens: 6, batchSize: 2, maxSteps: 1, validationFraction: 0 };
+  const { metrics } = await trainRun({ ...config, ...sizes, reward });
+  const [feline, canine, mine] = ['feline', 'canine', 'mine'].map(
+    (name) => metrics[`rewards/${name}/mean`]!,
+  );
+  expect(metrics['objective/scores']).toBeCloseTo(feline! + 2 * canine! + 0.5 * mine!, 5);
+  for (const names of [
+    ['keyword:cat', 'keyword:dog'],
+    ['a=keyword:cat', 'a=flesch'],
+  ]) {
+    expect(() => checkRewards({ reward: names })).toThrow(
+      /^Cannot use the rewards: their names must differ, got "(keyword|a)" twice; write a name/,
+    );
+  }
+});
+
+test('a reward model class in a file is created with a random head, and a warning says so', async () => {
+  const file = at('class-reward.js');
+  const forward = 'forward(sequences) { return sequences.map((tokens) => tokens.length); }';
+  writeFileSync(file, `export default class Helpful { ${forward} }`);
+  const warning =
+    'The reward model Helpful is a class, so it is created with an untrained random head: what super.forward() returns means nothing; ' +
+    'use --reward model:folder with a trained head unless the class computes its own scores';
+  const config = { modelName: at('model'), prompts: at('prompts.jsonl'), reward: [file] };
+  const sizes = { maxNewTokens: 6, batchSize: 2, maxSteps: 1, validationFraction: 0 };
+  const events: TrainEvent[] = [];
+  await trainRun(
+    { ...config, ...sizes, output: at('class') },
+    { onEvent: (event) => void events.push(event) },
+  );
+  const warnings = events.flatMap((event) => (event.type === 'warning' ? [event.message] : []));
+  expect(warnings).toEqual([warning]);
+  const what = ['--model', at('model'), '--prompts', at('prompts.jsonl'), '--reward', file];
+  const { status, stderr } = await runInProcess('evaluate', ...what, '--max-new-tokens', '6');
+  expect(status).toBe(0);
+  expect(stderr).toContain(warning);
 });

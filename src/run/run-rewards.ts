@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { readPeftConfig } from '../base-setup/lora/peft-config.ts';
+import { ConfigError } from '../config/parse-config.ts';
 import { parseRewardSpec, type RewardSpec } from '../config/reward-spec.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import {
@@ -10,7 +12,9 @@ import {
 } from '../models/index.ts';
 import type { PPOComponents } from '../ppo-trainer/components.ts';
 import { Evaluator } from '../ppo-trainer/evaluator.ts';
+import { describeRandomHead } from '../ppo-trainer/roles.ts';
 import {
+  checkRewardFile,
   FunctionSource,
   HumanSource,
   LiveHumanSource,
@@ -32,25 +36,31 @@ type RewardConfig = Pick<
 export interface LoadRewardsOptions {
   /** The base of the reward models. */
   readonly model: LoadedModel;
-  /** Modules that reward files can import by name without installing them, such as this package. */
-  readonly modules?: Readonly<Record<string, unknown>> | undefined;
+  /** URLs of modules that reward files can import by name without installing them, such as this package. */
+  readonly modules?: Readonly<Record<string, string>> | undefined;
+  /** Stops the import of reward files. */
+  readonly signal?: AbortSignal | undefined;
   /** Folder through which people are asked for scores; without it nobody can be asked. */
   readonly humanFolder?: string | undefined;
+  /** Receives a sentence about a reward model that is untrained or may be for another base. */
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 export interface RunRewards {
-  /** Undefined if the reward model is the only reward. */
-  readonly rewards: readonly WeightedSource[] | undefined;
-  /** Set if the value model starts as a copy of it; it is then not among `rewards`. */
+  readonly rewards: readonly WeightedSource[];
+  /** The one among `rewards` that the value model starts as a copy of, if it does. */
   readonly rewardModel: RewardModel | undefined;
   /** The one among `rewards` that people score while the run waits. */
   readonly live: LiveHumanSource | undefined;
+  /** Releases what the sources hold. */
+  dispose(): void;
 }
 
 /** Checks that all rewards exist, before anything large is loaded. */
 export function checkRewards({ reward }: Pick<RunConfig, 'reward'>): void {
+  checkNames(reward.map(parseRewardSpec).flatMap(knownName));
   for (const { kind, place } of reward.map(parseRewardSpec)) {
-    if (kind === 'library') openLibraryReward(place);
+    if (kind === 'library') openLibraryReward({ place });
     if (kind === 'model' && existsSync(place)) findRewardModel(place);
     if (kind === 'library' || kind === 'server' || kind === 'live' || existsSync(place)) continue;
     const wanted = {
@@ -62,6 +72,19 @@ export function checkRewards({ reward }: Pick<RunConfig, 'reward'>): void {
   }
 }
 
+/** Checks that the rewards can be opened, without a model. */
+export async function tryRewards(
+  config: Pick<RunConfig, 'reward' | 'humanFallback'>,
+  { modules }: Pick<LoadRewardsOptions, 'modules'>,
+): Promise<void> {
+  checkRewards(config);
+  for (const { kind, place } of config.reward.map(parseRewardSpec)) {
+    if (kind === 'file') await checkRewardFile(place, { modules });
+    if (kind === 'human') await HumanSource.load(place, { fallback: config.humanFallback });
+    if (kind === 'model') await readPeftConfig(findRewardModel(place));
+  }
+}
+
 /** Opens the rewards that a config names. */
 export async function loadRewards(
   config: RewardConfig,
@@ -70,13 +93,19 @@ export async function loadRewards(
   const rewards: WeightedSource[] = [];
   let rewardModel: RewardModel | undefined;
   for (const spec of config.reward.map(parseRewardSpec)) {
-    if (spec.kind === 'model' && config.valueInit === 'reward') {
-      rewardModel = await loadRewardModel(findRewardModel(spec.place), options.model);
+    if (spec.kind === 'model') {
+      const model = await openRewardModel(spec.place, options);
+      if (config.valueInit === 'reward') rewardModel = model;
+      rewards.push({ source: new RewardModelSource(model, spec), weight: spec.weight });
     } else rewards.push(...(await openSource(spec, config, options)));
   }
+  checkNames(rewards.map(({ source }) => source.name));
   const timed = rewards.map((reward) => withTimeout(reward, config));
   const live = rewards.map(({ source }) => source).find((s) => s instanceof LiveHumanSource);
-  return { rewards: timed.length > 0 ? timed : undefined, rewardModel, live };
+  const dispose = () => {
+    for (const { source } of rewards) source.dispose?.();
+  };
+  return { rewards: timed, rewardModel, live, dispose };
 }
 
 /** Whether all scores come from people while the run waits. Then evaluation is impossible. */
@@ -100,36 +129,44 @@ function describeOnlyHuman(): Error {
 }
 
 async function openSource(
-  { kind, place, weight }: RewardSpec,
+  { name, kind, place, weight }: RewardSpec,
   { rewardTimeout, humanFallback: fallback, humanTimeout: timeout, seed }: RewardConfig,
-  { model, modules, humanFolder }: LoadRewardsOptions,
+  options: LoadRewardsOptions,
 ): Promise<WeightedSource[]> {
-  if (kind === 'library') return [openLibraryReward(place)];
+  const { model, modules, signal, humanFolder, warn } = options;
+  if (kind === 'library') return [openLibraryReward({ name, place })];
   if (kind === 'server') {
-    return [{ source: new RemoteSource({ url: place, timeout: rewardTimeout, seed }), weight }];
+    const source = new RemoteSource({ url: place, name, timeout: rewardTimeout, seed });
+    return [{ source, weight }];
   }
   if (kind === 'human') {
-    return [{ source: await HumanSource.load(place, { fallback }), weight }];
+    return [{ source: await HumanSource.load(place, { name, fallback }), weight }];
   }
   if (kind === 'live') {
     if (humanFolder === undefined) throw describeOnlyHuman();
-    return [{ source: new LiveHumanSource(humanFolder, { fallback, timeout }), weight }];
-  }
-  if (kind === 'model') {
-    const source = new RewardModelSource(await loadRewardModel(findRewardModel(place), model));
-    return [{ source, weight }];
+    return [{ source: new LiveHumanSource(humanFolder, { name, fallback, timeout }), weight }];
   }
   const { base, tokenizer } = model;
   const head = randomHead(base.architecture.config.hidden_size, seed);
   const sources = await loadRewardFile(place, {
-    rewardModel: () => ({ base, tokenizer, head }),
-    modules,
+    rewardModel: (Class) => {
+      warn?.(
+        describeRandomHead(Class, { startsValue: false, remedy: 'use --reward model:folder' }),
+      );
+      return { base, tokenizer, head };
+    },
+    ...{ name, modules, signal },
   });
   return sources.map((source) => ({ ...source, weight: weight * source.weight }));
 }
 
+function openRewardModel(place: string, { model, warn }: LoadRewardsOptions): Promise<RewardModel> {
+  const { base, tokenizer } = model;
+  return loadRewardModel(findRewardModel(place), { base, tokenizer, warn });
+}
+
 /** The folder of a reward model's adapter: the folder itself, or the one inside a run. */
-function findRewardModel(folder: string): string {
+export function findRewardModel(folder: string): string {
   if (existsSync(join(folder, 'adapter_config.json'))) return folder;
   const model = join(folder, 'model');
   if (existsSync(join(model, 'adapter_config.json'))) return model;
@@ -142,9 +179,24 @@ function findRewardModel(folder: string): string {
 }
 
 /** Opens a reward of the library by name; an unknown name or option throws. */
-function openLibraryReward(text: string): WeightedSource {
-  const { name, options, weight } = parseNamedReward(text);
-  return { source: new FunctionSource(createNamedReward(name, options)), weight };
+function openLibraryReward({ name, place }: Pick<RewardSpec, 'name' | 'place'>): WeightedSource {
+  const { name: kind, options, weight } = parseNamedReward(place);
+  return { source: new FunctionSource(createNamedReward(kind, options), { name }), weight };
+}
+
+/** The name of a reward, if it is known before it is opened. */
+function knownName({ name, kind, place }: RewardSpec): string[] {
+  if (name !== undefined) return kind === 'file' ? [] : [name];
+  return kind === 'library' ? [parseNamedReward(place).name] : [];
+}
+
+/** Metrics, evaluations and samples use the names, so they must differ. */
+function checkNames(names: readonly string[]): void {
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice === undefined) return;
+  throw new ConfigError(
+    `Cannot use the rewards: their names must differ, got "${twice}" twice; write a name before a reward, such as --reward polite=keyword:please --reward brief=keyword:short`,
+  );
 }
 
 /** Applies the run's timeout to a source without one of its own. */
@@ -172,13 +224,11 @@ export interface EvaluationWithoutPeople {
 /** Evaluates with the other rewards, since nobody is asked to score evaluations; undefined if the run
  *  has no live human scores. There is no explained variance: values also predict human scores. */
 export function evaluationWithoutPeople({
-  rewards = [],
-  rewardModel,
+  rewards,
   live,
-}: RunRewards): EvaluationWithoutPeople | undefined {
+}: Pick<RunRewards, 'rewards' | 'live'>): EvaluationWithoutPeople | undefined {
   if (live === undefined) return undefined;
   const sources = rewards.filter(({ source }) => source !== live);
-  if (rewardModel) sources.push({ source: new RewardModelSource(rewardModel), weight: 1 });
   if (sources.length === 0) {
     const warning =
       'There will be no evaluations: people score training responses only, and there is no other reward. Set validationFraction to 0 to train on all prompts';

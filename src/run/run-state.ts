@@ -25,6 +25,19 @@ const runStateSchema = z.object({
   status: z.enum(runStatuses),
   /** Why the run ended or what it is waiting for, in one sentence. */
   message: z.string().optional(),
+  /** Which model is in `model/`; missing until the run has ended. */
+  model: z
+    .object({
+      /** Completed steps of the model. */
+      step: z.int().min(0),
+      chosenBy: z.enum(['validation', 'last']),
+      /** What decided, such as `eval/reward`, and its value. */
+      metric: z.string().optional(),
+      value: z.number().optional(),
+      /** The choice and its reason in one sentence. */
+      message: z.string(),
+    })
+    .optional(),
   /** What a live run is doing. */
   phase: z.object({ phase: z.string(), done: z.int(), total: z.int() }).optional(),
 });

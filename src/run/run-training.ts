@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AnyRunConfig } from '../config/run-config.ts';
-import type { RowReport } from '../data/index.ts';
+import type { PromptReport, RowReport } from '../data/index.ts';
 import { writeAtomically } from '../fs/index.ts';
 import {
   type EvaluationReport,
@@ -12,15 +12,22 @@ import {
   type TrainEvent,
 } from '../loop/index.ts';
 import { type LoadedModel, loadModel } from '../models/index.ts';
+import { type ModelChoice, type Ranking, saveFinalModel } from './final-model.ts';
+import { type HumanEvaluationRow, isHumanEvaluation } from './human-evaluation.ts';
 import { readLogLines } from './log-files.ts';
 import { MetricSink } from './metric-sink.ts';
+import { readHumanEvaluations } from './record-human-evaluation.ts';
 import { clearRequests, RunControl } from './run-control.ts';
 import { locateRunFiles, RunFolder } from './run-folder.ts';
+import { modelInputs, type RunInput, recordInputs } from './run-inputs.ts';
 
 /** Options of every run, besides its config. */
 export interface RunOptions {
   /** Resume the run in the config's `output`; false by default. */
   readonly resume?: boolean | undefined;
+  /** Resume although data, rewards, the base or other files have changed since the run started; false
+   *  by default. */
+  readonly allowChangedInputs?: boolean | undefined;
   /** Stops the run cleanly: completed steps are saved. */
   readonly signal?: AbortSignal | undefined;
   /** Receives every event of the run; awaited except for `phase`. */
@@ -29,15 +36,26 @@ export interface RunOptions {
   readonly loadModel?: ((config: AnyRunConfig) => Promise<LoadedModel>) | undefined;
 }
 
+/** Options of a resumed run. */
+export type ResumeOptions<O extends RunOptions> = Omit<O, 'resume'> & {
+  /** Another number of steps for the whole run, to extend or shorten it. */
+  readonly maxSteps?: number | undefined;
+};
+
 /** How a run ended and where its files are. */
 export interface RunResult extends Pick<LoopResult, 'steps' | 'reason' | 'message' | 'metrics'> {
   readonly folder: string;
-  /** Undefined if the run was interrupted. */
+  /** The best model by validation, or the last without validation; undefined if the run was
+   *  interrupted. */
   readonly modelFolder: string | undefined;
-  /** The first and the last evaluation; undefined without validation data. */
+  /** Which model that is, and why. */
+  readonly model: ModelChoice | undefined;
+  /** The last model if it is not the one in `modelFolder`. */
+  readonly lastFolder: string | undefined;
+  /** Undefined without validation data. */
   readonly evaluations: RunEvaluations | undefined;
-  /** An earlier model that evaluated better than the last; undefined if the last is the best. */
-  readonly best: { readonly step: number; readonly folder: string } | undefined;
+  /** Evaluations by people; none unless the run was resumed after them. */
+  readonly human: readonly HumanEvaluationRow[];
 }
 
 /** An evaluation as the run logged it. */
@@ -49,17 +67,23 @@ export interface RunEvaluation {
   readonly report: EvaluationReport | undefined;
 }
 
-/** May be the same evaluation twice. */
+/** Evaluations of a run; some may be the same. */
 export interface RunEvaluations {
   readonly first: RunEvaluation;
   readonly last: RunEvaluation;
+  /** Of the model that was saved; the last one if that step was not evaluated. */
+  readonly model: RunEvaluation;
 }
 
 /** What one kind of run adds to the shared path.
  *  @typeParam D the fields that it adds to the result */
 export interface RunWork<D extends object> {
   /** Report on the data, saved as `data.json`. */
-  readonly report?: RowReport;
+  readonly report?: RowReport | PromptReport;
+  /** What decides which model is the best. */
+  readonly ranking: Ranking;
+  /** Everything it reads, besides the base and the tokenizer. */
+  readonly inputs: readonly RunInput[];
   /** How the run fits into its memory limit. */
   readonly memoryPlan?: string | undefined;
   /** Sentences for the user. */
@@ -68,9 +92,8 @@ export interface RunWork<D extends object> {
   connect?(control: RunControl, warn: (message: string) => Promise<void>): void;
   train(options: LoopOptions): Promise<LoopResult>;
   saveModel(folder: string): Promise<void>;
-  /** Makes the model of a checkpoint available. Returns its folder.
-   *  @param target where to write it if the checkpoint itself is not enough */
-  saveBest(checkpoint: string, target: string): Promise<string>;
+  /** Restores the weights of a checkpoint. */
+  loadCheckpoint(folder: string): Promise<void>;
   /** Called after the models are saved. */
   result(): D;
   dispose?(): Promise<void>;
@@ -82,8 +105,8 @@ interface Preparation<D extends object> {
 }
 
 /** Runs a training on disk: folder and lock, model, logs, control, checkpoints and the final model, the
- *  same for PPO, supervised fine-tuning and reward models. A run that fails before its first step
- *  leaves no folder behind. */
+ *  same for PPO, supervised fine-tuning and reward models. A run that cannot start leaves no folder
+ *  behind, and one that cannot be resumed is left as it was. */
 export async function runTraining<
   C extends AnyRunConfig & { readonly output: string },
   D extends object,
@@ -91,7 +114,11 @@ export async function runTraining<
   const { resume = false, signal, loadModel: load = loadNamedModel } = options;
   const { output, keepCheckpoints } = config;
   const run = await RunFolder.create(output, { config, keepCheckpoints, resume });
-  let hasStarted = resume;
+  let [isPrepared, hasStarted] = [false, false];
+  const onEvent = async (event: TrainEvent) => {
+    hasStarted ||= event.type === 'run-start';
+    await options.onEvent?.(event);
+  };
   let [model, work]: [LoadedModel | undefined, RunWork<D> | undefined] = [undefined, undefined];
   try {
     clearRequests(output);
@@ -99,17 +126,22 @@ export async function runTraining<
     signal?.throwIfAborted();
     work = await prepare(model);
     signal?.throwIfAborted();
-    hasStarted = true;
-    return await train(run, { ...options, work });
+    const inputs = [...(await modelInputs(model)), ...work.inputs];
+    const allowChanged = options.allowChangedInputs ?? false;
+    const isResumed = run.resumedFrom !== undefined;
+    const changes = await recordInputs(output, inputs, { resume: isResumed, allowChanged });
+    isPrepared = true;
+    return await train(run, { ...options, onEvent, work, changes });
   } catch (error) {
     const status = signal?.aborted ? 'interrupted' : 'failed';
-    run.update({ status, message: error instanceof Error ? error.message : String(error) });
+    if (resume && !hasStarted) await run.revert();
+    else run.update({ status, message: error instanceof Error ? error.message : String(error) });
     throw error;
   } finally {
     await work?.dispose?.();
     if (options.loadModel === undefined) await model?.base.dispose();
     run.close();
-    if (!hasStarted) await rm(output, { recursive: true });
+    if (!resume && !isPrepared) await rm(output, { recursive: true });
   }
 }
 
@@ -118,9 +150,15 @@ function loadNamedModel({ modelName, revision }: AnyRunConfig): Promise<LoadedMo
   return loadModel(modelName, revision === undefined ? {} : { revision });
 }
 
+interface PreparedRun<D extends object> {
+  readonly work: RunWork<D>;
+  /** What changed since the run started, in sentences. */
+  readonly changes: readonly string[];
+}
+
 async function train<D extends object>(
   run: RunFolder,
-  { work, signal, onEvent }: RunOptions & { readonly work: RunWork<D> },
+  { work, changes, signal, onEvent }: RunOptions & PreparedRun<D>,
 ): Promise<RunResult & D> {
   if (work.report !== undefined) {
     const json = `${JSON.stringify(work.report, undefined, 2)}\n`;
@@ -137,7 +175,8 @@ async function train<D extends object>(
   try {
     const { memoryPlan } = work;
     if (memoryPlan !== undefined) await emit({ type: 'plan', step: 0, message: memoryPlan });
-    for (const message of [...(run.resumedFrom?.warnings ?? []), ...work.warnings]) {
+    const notes = [...run.notes, ...(run.resumedFrom?.warnings ?? []), ...changes];
+    for (const message of [...notes, ...work.warnings]) {
       await emit({ type: 'warning', step: 0, message });
     }
     const result = await work.train({
@@ -147,41 +186,54 @@ async function train<D extends object>(
       saveCheckpoint: (write, { step, isBest }) => run.checkpoints.save(step, write, { isBest }),
       resumeFrom: run.resumedFrom?.folder,
     });
-    return await finish(run, { work, result });
+    return await finish(run, { work, result, warn });
   } finally {
     control.close();
     sink.close();
   }
 }
 
-/** Saves the last model, and the best one if an earlier step did better. */
+interface Ending<D extends object> {
+  readonly work: RunWork<D>;
+  readonly result: LoopResult;
+  readonly warn: (message: string) => Promise<void>;
+}
+
+/** Saves the models of a run that was not interrupted. */
 async function finish<D extends object>(
   run: RunFolder,
-  { work, result }: { readonly work: RunWork<D>; readonly result: LoopResult },
+  { work, result, warn }: Ending<D>,
 ): Promise<RunResult & D> {
   const { steps, reason, message, metrics } = result;
-  const modelFolder = reason === 'interrupted' ? undefined : join(run.path, 'model');
-  let best: RunResult['best'];
-  if (modelFolder !== undefined) {
-    await work.saveModel(modelFolder);
-    const checkpoint = await run.checkpoints.best();
-    if (checkpoint !== undefined && checkpoint.step !== steps) {
-      const folder = await work.saveBest(checkpoint.folder, join(run.path, 'best'));
-      best = { step: checkpoint.step, folder };
-    }
-  }
-  const evaluations = await readEvaluations(run.path);
+  const lines = await readLogLines(locateRunFiles(run.path).evaluations);
+  const measured = lines.filter((line) => !isHumanEvaluation(JSON.parse(line)));
+  const evaluations = measured.map(parseEvaluation);
+  const model =
+    reason === 'interrupted'
+      ? undefined
+      : await saveFinalModel(run, {
+          ...{ steps, evaluations, warn, ranking: work.ranking },
+          saveModel: (folder) => work.saveModel(folder),
+          loadCheckpoint: (folder) => work.loadCheckpoint(folder),
+        });
+  const isLast = model === undefined || model.step === steps;
   return {
-    ...{ folder: run.path, modelFolder, steps, reason, message, metrics, evaluations, best },
+    ...{ folder: run.path, steps, reason, message, metrics, model },
+    modelFolder: model && join(run.path, 'model'),
+    lastFolder: isLast ? undefined : join(run.path, 'last'),
+    evaluations: selectEvaluations(evaluations, model?.step),
+    human: await readHumanEvaluations(run.path),
     ...work.result(),
   };
 }
 
-/** Reads the first and the last evaluation of a run; undefined if there is none. */
-async function readEvaluations(run: string): Promise<RunEvaluations | undefined> {
-  const lines = await readLogLines(locateRunFiles(run).evaluations);
-  if (lines.length === 0) return undefined;
-  return { first: parseEvaluation(lines[0]!), last: parseEvaluation(lines.at(-1)!) };
+function selectEvaluations(
+  evaluations: readonly RunEvaluation[],
+  modelStep: number | undefined,
+): RunEvaluations | undefined {
+  const [first, last] = [evaluations[0], evaluations.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  return { first, last, model: evaluations.findLast(({ step }) => step === modelStep) ?? last };
 }
 
 /** PPO logs a report, the other kinds log metrics. JSON has null for NaN. */

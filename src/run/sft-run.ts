@@ -8,15 +8,24 @@ import {
 import {
   type CompletionDataset,
   type CompletionRecord,
+  type DataFile,
   loadCompletions,
   type RowReport,
 } from '../data/index.ts';
 import type { LoadedModel } from '../models/index.ts';
 import { SFTTrainer } from '../stages/index.ts';
 import type { LearnedText } from '../training/index.ts';
+import { findAdapter, resolveStart } from './find-model.ts';
 import { completeConfig, readConfigOf } from './run-config-files.ts';
 import { count, type DataContext, describeBadRows, pick } from './run-data.ts';
-import { type RunOptions, type RunResult, type RunWork, runTraining } from './run-training.ts';
+import { adapterInputs, dataInputs } from './run-inputs.ts';
+import {
+  type ResumeOptions,
+  type RunOptions,
+  type RunResult,
+  type RunWork,
+  runTraining,
+} from './run-training.ts';
 
 /** The data of a run: how many items there are and which rows were left out. */
 export interface RunData {
@@ -27,6 +36,9 @@ export interface RunData {
     readonly validation: number;
   };
 }
+
+/** The best model of SFT and reward-model training has the lowest validation loss. */
+export const lowestLoss = { metric: 'eval/loss', label: 'validation loss' };
 
 /** The result of a supervised fine-tuning run. */
 export type SFTRunResult = RunResult & RunData;
@@ -39,36 +51,41 @@ export async function sftRun(
   config: SFTRunConfigOptions,
   options: RunOptions = {},
 ): Promise<SFTRunResult> {
-  const complete = completeConfig(config, sftKind);
+  const { config: complete } = await resolveStart(completeConfig(config, sftKind));
   return runTraining(complete, { ...options, prepare: (model) => prepare(complete, model) });
 }
 
-/** Resumes the run in a folder from its latest intact checkpoint. It continues exactly. */
+/** Resumes the run in a folder from its latest intact checkpoint. It continues exactly, or for another
+ *  number of steps if `maxSteps` is set. */
 export async function resumeSFTRun(
   folder: string,
-  options: Omit<RunOptions, 'resume'> = {},
+  { maxSteps, ...options }: ResumeOptions<RunOptions> = {},
 ): Promise<SFTRunResult> {
-  return sftRun(await readConfigOf(folder, sftKind), { ...options, resume: true });
+  const config = await readConfigOf(folder, sftKind, { maxSteps });
+  return sftRun(config, { ...options, resume: true });
 }
 
 async function prepare(config: SFTRunConfig, model: LoadedModel): Promise<RunWork<RunData>> {
   const contextLength = model.base.architecture.config.max_position_embeddings;
   const { tokenizer } = model;
-  const dataset = await loadRunCompletions(config, { tokenizer, contextLength });
+  const files: DataFile[] = [];
+  const onFile = (file: DataFile) => void files.push(file);
+  const dataset = await loadRunCompletions(config, { tokenizer, contextLength, onFile });
   const { report } = dataset;
-  const trainer = new SFTTrainer(pick(config, sftConfigShape), { model });
+  const adapter = config.adapter === undefined ? undefined : await findAdapter(config.adapter);
+  const trainer = new SFTTrainer({ ...pick(config, sftConfigShape), adapter }, { model });
   const [texts, validation] = [dataset.train.map(toText), dataset.validation.map(toText)];
-  const saveModel = (folder: string) => trainer.saveModel(folder, { merged: config.merged });
   return {
     report,
+    ranking: lowestLoss,
+    inputs: [
+      ...(await dataInputs(files, config)),
+      ...(await adapterInputs(adapter, 'the initial adapter')),
+    ],
     warnings: describeTextWarnings(dataset, { maxTokens: config.maxTokens, contextLength }),
     train: (options) => trainer.train(texts, { ...options, validation }),
-    saveModel,
-    saveBest: async (checkpoint, target) => {
-      await trainer.loadCheckpoint(checkpoint, texts);
-      await saveModel(target);
-      return target;
-    },
+    saveModel: (folder) => trainer.saveModel(folder, { merged: config.merged }),
+    loadCheckpoint: (folder) => trainer.loadCheckpoint(folder, texts),
     result: () => ({
       report,
       items: { unit: 'texts', train: texts.length, validation: validation.length },
@@ -79,10 +96,11 @@ async function prepare(config: SFTRunConfig, model: LoadedModel): Promise<RunWor
 /** Loads the texts of a run. */
 export function loadRunCompletions(
   config: SFTRunConfig,
-  { tokenizer, contextLength }: DataContext,
+  { tokenizer, contextLength, onFile }: DataContext,
 ): Promise<CompletionDataset> {
   const { data, ...options } = pick(config, sftDataShape);
-  return loadCompletions(data, tokenizer, { ...options, seed: config.seed, contextLength });
+  const { seed } = config;
+  return loadCompletions(data, tokenizer, { ...options, seed, contextLength, hub: { onFile } });
 }
 
 /** Says which rows were left out and how many texts were truncated, in one sentence each. */

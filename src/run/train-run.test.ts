@@ -54,7 +54,10 @@ export default () => {
   );
   const fault = 'Cannot score sample 0 with "moody": no idea';
   await expect(trainRun(config('moody', { reward: [at('moody.mjs')] }))).rejects.toThrow(fault);
-  expect(await readRunState(at('moody'))).toMatchObject({ status: 'failed', message: fault });
+  expect(await readRunState(at('moody'))).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining(`${fault} (Error at ${at('moody.mjs')}:4); the response is "`),
+  });
   writeFileSync(at('idea'), '');
   expect(await resumeRun(at('moody'))).toMatchObject({ steps: 1, reason: 'completed' });
   expect(await readRunState(at('moody'))).toMatchObject({ status: 'completed', step: 1 });
@@ -68,7 +71,7 @@ test('leaves out prompts that are too long, with a warning', async () => {
   expect(events[0]).toEqual({
     type: 'warning',
     step: 0,
-    message: `Left out 1 prompt: 1 too long (up to 100 tokens), such as ${at('some-long.txt')} line 1`,
+    message: `Left out 1 of 2 prompts: 1 of more than 34 tokens (the model's context of 40 minus 6 for maxNewTokens), up to 100; the first: ${at('some-long.txt')} line 1`,
   });
   expect(result).toMatchObject({ modelFolder: at('some/model'), evaluations: undefined });
 });

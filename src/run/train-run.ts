@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { readPeftConfig } from '../base-setup/lora/peft-config.ts';
 import { ppoConfigShape } from '../config/ppo-config.ts';
 import { parseRewardSpec } from '../config/reward-spec.ts';
 import {
@@ -9,25 +9,28 @@ import {
   runConfigShape,
 } from '../config/run-config.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
-import type { PromptDataset } from '../data/index.ts';
+import type { DataFile, PromptDataset } from '../data/index.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import type { LoadedModel } from '../models/index.ts';
-import {
-  type MemoryEstimate,
-  MemoryEstimator,
-  planMemory,
-} from '../ppo-trainer/memory-estimate.ts';
 import { PPOTrainer } from '../ppo-trainer/ppo-trainer.ts';
-import { findPolicy } from './evaluate-policy.ts';
+import { type MemoryEstimate, MemoryEstimator, planMemory } from '../training/memory-estimate.ts';
+import { findAdapter, resolveStart } from './find-model.ts';
 import { humanFolder } from './human-scores.ts';
 import { completeConfig, readConfigOf } from './run-config-files.ts';
-import { describeDropped, loadRunPrompts, pick } from './run-data.ts';
+import { describePrompts, loadRunPrompts, pick } from './run-data.ts';
+import { adapterInputs, dataInputs, rewardInputs } from './run-inputs.ts';
 import { checkRewards, evaluationWithoutPeople, loadRewards } from './run-rewards.ts';
-import { type RunOptions, type RunResult, type RunWork, runTraining } from './run-training.ts';
+import {
+  type ResumeOptions,
+  type RunOptions,
+  type RunResult,
+  type RunWork,
+  runTraining,
+} from './run-training.ts';
 
 export interface TrainRunOptions extends RunOptions {
-  /** Modules that reward files can import by name without installing them, such as this package. */
-  readonly modules?: Readonly<Record<string, unknown>> | undefined;
+  /** URLs of modules that reward files can import by name without installing them, such as this package. */
+  readonly modules?: Readonly<Record<string, string>> | undefined;
 }
 
 /** Runs PPO on disk: config, logs, checkpoints and, at the end, the policy's adapter in PEFT format.
@@ -37,7 +40,7 @@ export async function trainRun(
   config: RunConfigOptions,
   options: TrainRunOptions = {},
 ): Promise<RunResult> {
-  const complete = completeConfig(config, trainKind);
+  const { config: complete } = await resolveStart(completeConfig(config, trainKind));
   checkRewards(complete);
   return runTraining(complete, {
     ...options,
@@ -45,12 +48,14 @@ export async function trainRun(
   });
 }
 
-/** Resumes the run in a folder from its latest intact checkpoint. It continues exactly. */
+/** Resumes the run in a folder from its latest intact checkpoint. It continues exactly, or for another
+ *  number of steps if `maxSteps` is set. */
 export async function resumeRun(
   folder: string,
-  options: Omit<TrainRunOptions, 'resume'> = {},
+  { maxSteps, ...options }: ResumeOptions<TrainRunOptions> = {},
 ): Promise<RunResult> {
-  return trainRun(await readConfigOf(folder, trainKind), { ...options, resume: true });
+  const config = await readConfigOf(folder, trainKind, { maxSteps });
+  return trainRun(config, { ...options, resume: true });
 }
 
 /** `proximal train` */
@@ -69,27 +74,37 @@ async function prepare(
 ): Promise<RunWork<object>> {
   const { tokenizer, base } = model;
   const contextLength = base.architecture.config.max_position_embeddings;
-  const prompts = await loadRunPrompts(config, { tokenizer, contextLength });
+  const files: DataFile[] = [];
+  const onFile = (file: DataFile) => void files.push(file);
+  const prompts = await loadRunPrompts(config, { tokenizer, contextLength, onFile });
   signal?.throwIfAborted();
-  const { live, ...rewards } = await loadRewards(config, {
-    model,
-    modules,
+  const warnings: string[] = [];
+  const { live, dispose, ...rewards } = await loadRewards(config, {
+    ...{ model, modules, signal },
     humanFolder: humanFolder(config.output),
+    warn: (message) => void warnings.push(message),
   });
   const evaluation = evaluationWithoutPeople({ live, ...rewards });
   const fitted = fitMemory(config, { architecture: base.architecture, prompts });
   const { adapter, ...ppo } = pick(fitted.config, ppoConfigShape);
-  const start = adapter === undefined ? {} : { adapter: await findPolicy(adapter) };
+  const start = { adapter: adapter === undefined ? undefined : await findStart(adapter) };
   const trainer = new PPOTrainer(
     { ...ppo, ...start },
     { model, ...rewards, replace: evaluation?.replace },
   );
   const validation = evaluation?.canEvaluate === false ? [] : prompts.validation;
-  const dropped = describeDropped(prompts.report);
   return {
+    ranking: { metric: 'eval/reward', label: 'reward' },
+    report: prompts.report,
+    inputs: [
+      ...(await dataInputs(files, config)),
+      ...(await rewardInputs(config)),
+      ...(await adapterInputs(start.adapter, 'the initial adapter')),
+    ],
     memoryPlan: config.memory === undefined ? undefined : describeFit(fitted),
     warnings: [
-      ...(dropped ? [dropped] : []),
+      ...warnings,
+      ...describePrompts(prompts.report),
       ...(evaluation !== undefined && prompts.validation.length > 0 ? [evaluation.warning] : []),
     ],
     connect: (control, warn) =>
@@ -105,10 +120,20 @@ async function prepare(
         validationPrompts: validation,
       }),
     saveModel: (folder) => trainer.saveModel(folder),
-    saveBest: async (checkpoint) => join(checkpoint, 'policy'),
+    loadCheckpoint: (folder) => trainer.loadCheckpoint(folder),
     result: () => ({}),
-    dispose: () => trainer.dispose(),
+    dispose: async () => {
+      dispose();
+      await trainer.dispose();
+    },
   };
+}
+
+/** The folder of the adapter that a policy starts from. */
+export async function findStart(adapter: string): Promise<string> {
+  const folder = await findAdapter(adapter);
+  await readPeftConfig(folder);
+  return folder;
 }
 
 /** A config that fits into its memory limit, and the memory it is estimated to take. */

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { readTextIfExists, statIfExists } from '../fs/index.ts';
+import { hashFile, readTextIfExists, statIfExists } from '../fs/index.ts';
 
 /** The file of a checkpoint that lists all others with their checksums. */
 const manifestName = 'manifest.json';
@@ -78,10 +75,4 @@ export async function findDamage(
     }
   }
   return undefined;
-}
-
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
-  return hash.digest('hex');
 }
