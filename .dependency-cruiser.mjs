@@ -16,7 +16,7 @@ const rows = [
   { path: 'generation' },
   { path: 'models' },
   { path: 'data', only: ['fs', 'config', 'base-setup', 'engine/random'] },
-  { path: 'loop', only: ['fs', 'config', 'base-setup', 'data', 'engine/optim'] },
+  { path: 'loop', only: ['fs', 'columns', 'config', 'base-setup', 'data', 'engine/optim'] },
   { path: 'token-attribution|reward-kl|advantage|experience-buffer|training' },
   { path: 'embedded', only: ['fs', 'config', 'base-setup', 'engine/random'] },
   { path: 'ppo-trainer|stages' },

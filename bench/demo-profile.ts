@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDemoFolder } from '../src/demo/demo-folder.ts';
 import { type DemoStage, runDemo } from '../src/demo/demo-run.ts';
 import { observeRuns } from '../src/engine/runtime/index.ts';
 import { round } from './measure.ts';
@@ -25,11 +26,11 @@ export async function benchDemoProfile(): Promise<object> {
     stages.set(stage, current);
   };
   enter('start');
-  const end = observeRuns(({ milliseconds }) => {
-    current.runtime += milliseconds / 1000;
+  const end = observeRuns(({ seconds }) => {
+    current.runtime += seconds;
   });
   try {
-    await runDemo({ output: folder, onStage: enter });
+    await runDemo(await createDemoFolder(folder), { onStage: enter });
     enter('start');
   } finally {
     end();

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createDemoFolder } from '../src/demo/demo-folder.ts';
 import { type DemoResult, runDemo } from '../src/demo/demo-run.ts';
 import { round } from './measure.ts';
 
@@ -33,11 +34,11 @@ export async function benchDemo({ seeds = 1 }: { seeds?: number } = {}): Promise
 /** Learned reward and gold score, with and without the KL penalty. */
 export async function benchOveroptimisation() {
   const runs: Record<string, object> = {};
-  for (const [name, klCoef] of [
-    ['with_kl', undefined],
-    ['without_kl', 0],
+  for (const [name, settings] of [
+    ['with_kl', {}],
+    ['without_kl', { klCoef: 0 }],
   ] as const) {
-    const result = await runInTempFolder({ seed: 0, klCoef });
+    const result = await runInTempFolder({ seed: 0, ...settings });
     const { first, last } = result;
     runs[name] = {
       reward_before: round(first.reward, 3),
@@ -49,13 +50,10 @@ export async function benchOveroptimisation() {
   return runs;
 }
 
-async function runInTempFolder(options: {
-  seed: number;
-  klCoef?: number | undefined;
-}): Promise<DemoResult> {
+async function runInTempFolder(options: { seed: number; klCoef?: number }): Promise<DemoResult> {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-demo-'));
   try {
-    return await runDemo({ ...options, output: folder });
+    return await runDemo(await createDemoFolder(folder, options));
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -10,6 +10,7 @@ import { benchMemory } from './memory.ts';
 import { benchPpoScaling } from './ppo-scaling.ts';
 import { benchPpoStep } from './ppo-step.ts';
 import { benchPrefill } from './prefill.ts';
+import { benchRewardThread } from './reward-thread.ts';
 import { benchSteady } from './steady.ts';
 
 interface Benchmark {
@@ -30,6 +31,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   dashboard: benchmark(benchDashboard),
   'demo-profile': benchmark(benchDemoProfile),
   steady: benchmark(benchSteady),
+  'reward-thread': benchmark(benchRewardThread),
   'ppo-step': benchmark(benchPpoStep),
   'ppo-scaling': benchmark(benchPpoScaling),
 };

@@ -1,7 +1,7 @@
-import { observeRuns } from '../../src/engine/runtime/index.ts';
+import { observeRuns, type RunRecord } from '../../src/engine/runtime/index.ts';
 import type { PPOComponents } from '../../src/ppo-trainer/components.ts';
-import { MemoryEstimator } from '../../src/ppo-trainer/memory-estimate.ts';
 import { ppoStep } from '../../src/ppo-trainer/ppo-step.ts';
+import { MemoryEstimator } from '../../src/training/memory-estimate.ts';
 import { median, round } from '../measure.ts';
 import { rawSpeed } from '../raw-product.ts';
 import { caseComponents, makePrompts } from './build-components.ts';
@@ -36,7 +36,7 @@ async function runCase(request: CaseRequest): Promise<object> {
 /** Every repeat uses the same random streams, so each does the same work. */
 async function measureStep(components: PPOComponents, request: CaseRequest): Promise<StepRecord> {
   const meter = new PhaseMeter();
-  const end = observeRuns(({ milliseconds, flops }) => meter.count(milliseconds, flops));
+  const end = observeRuns((record) => meter.count(record));
   const start = performance.now();
   const { experience, metrics } = await ppoStep(meter.watch(components), makePrompts(request), {
     step: 1,
@@ -63,9 +63,9 @@ class PhaseMeter {
   runtimeSeconds = 0;
   private phase: Phase = 'generate';
 
-  count(milliseconds: number, flops: number): void {
+  count({ seconds, flops }: RunRecord): void {
     this.flops[this.phase] += flops;
-    this.runtimeSeconds += milliseconds / 1000;
+    this.runtimeSeconds += seconds;
   }
 
   watch(components: PPOComponents): PPOComponents {

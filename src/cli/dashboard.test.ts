@@ -30,7 +30,7 @@ describe('proximal dashboard', () => {
     [['nowhere'], 'Cannot show nowhere: it must be a folder with runs, got no such folder\n', 1],
     [
       ['--port', '70000'],
-      "error: option '--port <number>' argument '70000' is invalid. It must be a whole number from 0 to 65535.\n",
+      'Cannot use --port: got "70000", it must be a whole number from 0 to 65535.\n',
       2,
     ],
     [

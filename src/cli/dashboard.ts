@@ -9,6 +9,7 @@ import {
 } from '../dashboard/server/start-dashboard.ts';
 import { statIfExists } from '../fs/index.ts';
 import { describeFailure, untilInterrupted } from './exit.ts';
+import { programCommand } from './program-command.ts';
 import { parsePort } from './schema-options.ts';
 import { dim, type Output, showStatus } from './terminal.ts';
 
@@ -45,6 +46,7 @@ async function serveDashboard(folders: readonly string[], flags: DashboardFlags)
   const dashboard = await startDashboard({
     folders: folders.length === 0 ? [defaultFolder] : folders,
     ...flags,
+    program: programCommand(),
     onError: printError,
   }).finally(hideStatus);
   printAddress(dashboard, { port: flags.port, output: process.stdout });
@@ -67,16 +69,19 @@ interface ShownRun {
   readonly port: number | true;
 }
 
-/** Shows a run on a dashboard in the same process until the run ends. */
+/** Shows a run on a dashboard in the same process until the run ends.
+ *  @param run gets the address of the page */
 export async function withDashboard<T>(
   { folder, port: requested }: ShownRun,
-  run: () => Promise<T>,
+  run: (url: string) => Promise<T>,
 ): Promise<T> {
   const port = requested === true ? undefined : requested;
-  const dashboard = await startDashboard({ folders: [dirname(folder)], port, onError: printError });
+  const dashboard = await startDashboard({
+    ...{ folders: [dirname(folder)], port, program: programCommand(), onError: printError },
+  });
   printAddress(dashboard, { port, output: process.stderr });
   try {
-    return await run();
+    return await run(dashboard.url);
   } finally {
     await dashboard.close();
   }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { ConfigError } from '../config/parse-config.ts';
 import {
   type RunConfig,
   type RunConfigOptions,
@@ -6,36 +7,40 @@ import {
   runConfigSchema,
   runConfigShape,
 } from '../config/run-config.ts';
-import type { PromptRecord } from '../data/index.ts';
-import { evaluationMetrics } from '../loop/evaluation-report.ts';
-import type { LoadedModel } from '../models/index.ts';
-import { evaluatePolicy, findPolicy, type PolicyEvaluation } from '../run/evaluate-policy.ts';
-import { readConfigOf } from '../run/run-config-files.ts';
-import { count, loadRunPrompts } from '../run/run-data.ts';
+import { pathExists } from '../fs/index.ts';
+import { evaluationMetrics, type Performance } from '../loop/evaluation-report.ts';
+import { evaluatePolicy, type PolicyEvaluation } from '../run/evaluate-policy.ts';
+import { findAdapter, findModel } from '../run/find-model.ts';
+import { commandOf, readConfigOf } from '../run/run-config-files.ts';
+import { count, loadHeldOutPrompts } from '../run/run-data.ts';
+import { readRunConfig } from '../run/run-folder.ts';
 import { checkRewards, withoutHumanReward } from '../run/run-rewards.ts';
 import { readRunState } from '../run/run-state.ts';
 import { trainKind } from '../run/train-run.ts';
 import { untilInterrupted } from './exit.ts';
-import { loadWithProgress } from './load-model.ts';
+import { loadWithProgress, printFound } from './load-model.ts';
 import { packageEntries } from './package-entries.ts';
 import { addGroupedOptions, readSchemaOptions } from './schema-options.ts';
-import { formatEvaluations, formatSamples } from './summary.ts';
-import { bold, dim, type Output, StatusLine } from './terminal.ts';
+import { StatusLine } from './status-line.ts';
+import { type EvaluationColumn, formatEvaluations, formatSamples } from './summary.ts';
+import { bold, dim, type Output, stripControls } from './terminal.ts';
 
 const about = `Compare a policy with its reference, the model without the adapter. If --adapter is the folder of a run, its settings are the defaults, and its validation prompts are used.`;
 
 const { prompts, split, promptColumn, template, chat, systemPrompt } = runConfigShape;
-const { modelName, revision, maxPromptTokens, maxPrompts, reward } = runConfigShape;
-const { rewardTimeout, humanFallback, evalBestOf, logSamples, seed } = runConfigShape;
+const { modelName, revision, maxPromptTokens, truncatePrompts, maxPrompts, reward } =
+  runConfigShape;
+const { rewardTimeout, humanFallback, missingEosPenalty } = runConfigShape;
+const { evalBestOf, logSamples, seed } = runConfigShape;
 const { maxNewTokens, temperature, topK, topP, minP, stop } = runConfigShape;
 const { rolloutPrecision, rolloutBatchSize } = runConfigShape;
 
 const groups = {
   'Prompts:': {
     ...{ modelName, revision, prompts, split, promptColumn, template, chat, systemPrompt },
-    ...{ maxPromptTokens, maxPrompts },
+    ...{ maxPromptTokens, truncatePrompts, maxPrompts },
   },
-  'Rewards:': { reward, rewardTimeout, humanFallback },
+  'Rewards:': { reward, rewardTimeout, humanFallback, missingEosPenalty },
   'Responses:': {
     ...{ maxNewTokens, temperature, topK, topP, minP, stop, seed, evalBestOf, logSamples },
     ...{ rolloutPrecision, rolloutBatchSize },
@@ -53,7 +58,10 @@ type Values = Partial<RunConfigOptions>;
 export function addEvaluate(command: Command): void {
   command
     .description(about)
-    .option('--adapter <folder>', 'LoRA adapter in PEFT format, or the folder of a run')
+    .option(
+      '--adapter <folder>',
+      'Run or LoRA adapter in PEFT format; its base is the default model',
+    )
     .option('--json', 'Print one JSON object');
   addGroupedOptions(command, groups);
   command.action(async (flags: EvaluateFlags) => {
@@ -64,21 +72,19 @@ export function addEvaluate(command: Command): void {
 }
 
 /** Evaluates a policy and prints the table. */
-async function evaluateModel(
-  { adapter: folder, json }: EvaluateFlags,
-  values: Values,
-): Promise<void> {
+async function evaluateModel({ adapter, json }: EvaluateFlags, flags: Values): Promise<void> {
+  const { folder, values } = await choosePolicy(adapter, flags);
   const resolved = await resolveConfig(folder, values);
   const config = withoutHumanReward(resolved);
   checkRewards(config);
   if (config.reward.length < resolved.reward.length) {
-    process.stderr.write(
-      'Warning: The reward human is left out, because people score training responses only\n',
-    );
+    warn('The reward human is left out, because people score training responses only');
   }
-  const adapter = folder === undefined ? undefined : await findPolicy(folder);
   const model = await loadWithProgress(config);
-  const records = await choosePrompts(config, { model, values });
+  const { tokenizer, base } = model;
+  const contextLength = base.architecture.config.max_position_embeddings;
+  const { prompts } = values;
+  const records = await loadHeldOutPrompts(config, { tokenizer, contextLength, prompts });
   const line = new StatusLine(process.stderr);
   const show = (part: string, done: number, total: number) =>
     line.show(dim(`Evaluating the ${part}: ${done} of ${total}`, process.stderr));
@@ -86,45 +92,77 @@ async function evaluateModel(
     evaluatePolicy(config, {
       model,
       prompts: records,
-      adapter,
+      adapter: folder,
       signal,
       onProgress: show,
       modules: packageEntries,
+      warn,
     }),
   ).finally(() => line.clear());
   const text = json ? JSON.stringify(evaluation) : formatEvaluation(evaluation, process.stdout);
   process.stdout.write(`${text}\n`);
 }
 
-/** The flags over the config of the run, if the folder is one. */
+/** What to evaluate, and the base under it: `--model` may also be a run or an adapter, and without it the
+ *  base is the one that `--adapter` was trained on. */
+async function choosePolicy(
+  adapter: string | undefined,
+  values: Values,
+): Promise<{ readonly folder: string | undefined; readonly values: Values }> {
+  const { modelName } = values;
+  const place = modelName ?? adapter;
+  if (place === undefined) return { folder: undefined, values };
+  const found = await findModel(place);
+  printFound(found);
+  if (adapter !== undefined && modelName !== undefined && found.adapter !== undefined) {
+    throw new ConfigError(
+      `Cannot evaluate ${modelName} and the adapter ${adapter}: there must be one adapter, got two; pass the base as --model, or leave out --adapter`,
+    );
+  }
+  if (found.isRewardModel) {
+    throw new ConfigError(
+      `Cannot evaluate ${place}: it must be a language model, got a reward model`,
+    );
+  }
+  const base = { modelName: found.modelName, ...(found.revision && { revision: found.revision }) };
+  // A run is passed on as it is, since its settings are the defaults.
+  if (adapter !== undefined) await findAdapter(adapter);
+  return {
+    folder: adapter ?? (found.adapter === undefined ? undefined : place),
+    values: { ...base, ...values, modelName: found.modelName },
+  };
+}
+
+function warn(message: string): void {
+  process.stderr.write(`Warning: ${stripControls(message)}\n`);
+}
+
+/** The flags over the config of the run, if the folder is one of proximal train. */
 async function resolveConfig(folder: string | undefined, values: Values): Promise<RunConfig> {
+  if (folder !== undefined && !(await pathExists(folder))) {
+    throw new Error(
+      `Cannot evaluate ${folder}: it must be the folder of a run or of an adapter, got no such folder; "proximal runs" lists the runs`,
+    );
+  }
   const isRun = folder !== undefined && (await readRunState(folder)) !== undefined;
-  const base = isRun ? await readConfigOf(folder, trainKind) : {};
+  const isPpo = isRun && commandOf(await readRunConfig(folder)) === 'train';
+  const base = isPpo ? await readConfigOf(folder, trainKind) : {};
   return resolveRunConfig({ ...base, ...values } as RunConfigOptions, { name: 'the flags' });
 }
 
-/** All prompts of `--prompts`, or the validation prompts of the run. */
-async function choosePrompts(
-  config: RunConfig,
-  { model, values }: { model: LoadedModel; values: Values },
-): Promise<readonly PromptRecord[]> {
-  const { tokenizer, base } = model;
-  const contextLength = base.architecture.config.max_position_embeddings;
-  const context = { tokenizer, contextLength };
-  if (values.prompts === undefined) return (await loadRunPrompts(config, context)).validation;
-  const { validationFile: _file, validationSplit: _split, ...rest } = config;
-  return (await loadRunPrompts({ ...rest, validationFraction: 0 }, context)).train;
+function toColumn(performance: Performance): EvaluationColumn {
+  return { metrics: evaluationMetrics({ performance }), performance };
 }
 
 function formatEvaluation(evaluation: PolicyEvaluation, output: Output): string {
   const { prompts: promptCount, reference, policy, samples } = evaluation;
   const columns = {
-    reference: evaluationMetrics({ performance: reference }),
-    ...(policy && { policy: evaluationMetrics({ performance: policy }) }),
+    reference: toColumn(reference),
+    ...(policy && { policy: toColumn(policy) }),
   };
   const title = bold(`Performance on ${count(promptCount, 'prompt')}`, output);
   return [
-    `${title}\n${formatEvaluations(columns)}`,
+    `${title}\n${formatEvaluations(columns, { cases: { number: promptCount, noun: 'prompt' } })}`,
     ...(policy === undefined ? [] : formatSamples(samples, output)),
   ].join('\n\n');
 }

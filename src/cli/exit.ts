@@ -1,5 +1,7 @@
 import { inspect } from 'node:util';
 import { ConfigError } from '../config/parse-config.ts';
+import { describeSystemError } from '../fs/index.ts';
+import { nameFlags } from './flag-names.ts';
 import { stripControls } from './terminal.ts';
 
 export const exitCodes = { failure: 1, usage: 2, interrupted: 130 } as const;
@@ -9,13 +11,22 @@ export class Interruption extends Error {
   override readonly name = 'Interruption';
 }
 
-/** An error as one line, and its exit code. PROXIMAL_DEBUG=1 shows the stack instead. */
-export function describeFailure(error: unknown): { text: string; exitCode: number } {
+/** An error as one line, and its exit code. PROXIMAL_DEBUG=1 shows the stack instead.
+ *  @param keys config keys to name by their flags */
+export function describeFailure(
+  error: unknown,
+  keys: readonly string[] = [],
+): { text: string; exitCode: number } {
   if (error instanceof Interruption) return { text: '', exitCode: exitCodes.interrupted };
   const exitCode = error instanceof ConfigError ? exitCodes.usage : exitCodes.failure;
   if (process.env.PROXIMAL_DEBUG === '1') return { text: `${inspect(error)}\n`, exitCode };
-  const message = error instanceof Error && error.message !== '' ? error.message : String(error);
-  return { text: `${stripControls(message).replace(/\s*\n\s*/g, ' ')}\n`, exitCode };
+  const sentence =
+    describeSystemError(error) ??
+    (error instanceof Error && error.message !== '' ? error.message : String(error));
+  return {
+    text: `${nameFlags(stripControls(sentence), keys).replace(/\s*\n\s*/g, ' ')}\n`,
+    exitCode,
+  };
 }
 
 /** Signals that stop a process cleanly: Ctrl-C, and the one that schedulers send. */

@@ -1,4 +1,4 @@
-import { isAbsolute, relative } from 'node:path';
+export { shellQuote, shortPath } from '../fs/index.ts';
 
 /** Bytes in decimal units, with three digits.
  *  @example 1_192_000_000  →  '1.19 GB' */
@@ -43,20 +43,6 @@ export function formatPercent(fraction: number | undefined): string {
   return fraction === undefined || Number.isNaN(fraction)
     ? '–'
     : `${(100 * fraction).toFixed(1)} %`;
-}
-
-/** A path relative to the current folder if it is inside it; other paths and hub ids are unchanged.
- *  @example '/home/me/runs/a' in /home/me  →  'runs/a' */
-export function shortPath(path: string): string {
-  if (!isAbsolute(path)) return path;
-  const short = relative(process.cwd(), path);
-  return short === '' || short.startsWith('..') ? path : short;
-}
-
-/** Quotes text for a shell if it needs it.
- *  @example "my run's"  →  "'my run'\\''s'" */
-export function shellQuote(text: string): string {
-  return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function formatScaled(value: number, units: readonly string[]): string {

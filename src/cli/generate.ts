@@ -5,18 +5,19 @@ import type { z } from 'zod';
 import { readAdapter } from '../base-setup/lora/peft-reader.ts';
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
 import { generationConfigSchema } from '../config/generation-config.ts';
-import { parseConfig } from '../config/parse-config.ts';
+import { ConfigError, parseConfig } from '../config/parse-config.ts';
 import { Generator } from '../generation/generator.ts';
 import type { GeneratedText } from '../generation/sequence.ts';
 import type { LoadedModel } from '../models/decoder/load-model.ts';
+import { findAdapter, findModel } from '../run/find-model.ts';
 import { count } from '../run/run-data.ts';
 import { untilInterrupted } from './exit.ts';
-import { loadWithProgress } from './load-model.ts';
+import { loadWithProgress, printFound } from './load-model.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
 import { dim, type Output, oneLine, stripControls } from './terminal.ts';
 
 interface GenerateFlags {
-  readonly model: string;
+  readonly model?: string;
   readonly revision?: string;
   readonly prompt?: readonly string[];
   readonly promptFile?: readonly string[];
@@ -34,9 +35,12 @@ export function addGenerate(command: Command): void {
     .description(
       'Generate text from prompts. A single text is printed as it is generated, several when each is complete. Ctrl-C stops.',
     )
-    .requiredOption('--model <model>', 'Folder, or id on the Hugging Face hub')
+    .option('--model <model>', 'Run, adapter or model folder, or id on the Hugging Face hub')
     .option('--revision <name>', 'Branch, tag or commit on the hub')
-    .option('--adapter <folder>', 'LoRA adapter in PEFT format')
+    .option(
+      '--adapter <folder>',
+      'Run or LoRA adapter in PEFT format; its base is the default model',
+    )
     .option('--prompt <text>', 'Prompt to continue; repeatable', collect)
     .option('--prompt-file <file>', 'File with one prompt; - is standard input', collect)
     .option('--chat', "Format each prompt as a user message with the model's chat template")
@@ -45,6 +49,9 @@ export function addGenerate(command: Command): void {
   command.action(async (flags: GenerateFlags) => {
     if (flags.prompt === undefined && flags.promptFile === undefined) {
       command.error('Cannot generate: pass --prompt or --prompt-file, got neither');
+    }
+    if (flags.model === undefined && flags.adapter === undefined) {
+      command.error('Cannot generate: pass --model or --adapter, got neither');
     }
     const values = readSchemaOptions(command, generationConfigSchema);
     const config = parseConfig(generationConfigSchema, values, { name: 'the flags' });
@@ -55,10 +62,13 @@ export function addGenerate(command: Command): void {
 /** Loads a model, continues the prompts and prints the texts. */
 async function generateTexts(flags: GenerateFlags, config: GenerationConfig): Promise<void> {
   const prompts = await readPrompts(flags);
-  const model = await loadWithProgress({ modelName: flags.model, revision: flags.revision });
+  const { adapter, ...base } = await chooseModel(flags);
+  const model = await loadWithProgress(base);
   const meter = new SpeedMeter();
   try {
-    await untilInterrupted((signal) => generate(prompts, { model, flags, config, meter, signal }));
+    await untilInterrupted((signal) =>
+      generate(prompts, { model, adapter, flags, config, meter, signal }),
+    );
   } finally {
     if (meter.tokens > 0) process.stderr.write(`${dim(meter.describe(), process.stderr)}\n`);
   }
@@ -66,6 +76,8 @@ async function generateTexts(flags: GenerateFlags, config: GenerationConfig): Pr
 
 interface GenerateContext {
   readonly model: LoadedModel;
+  /** Folder of an adapter. */
+  readonly adapter: string | undefined;
   readonly flags: GenerateFlags;
   readonly config: GenerationConfig;
   readonly meter: SpeedMeter;
@@ -76,7 +88,7 @@ async function generate(prompts: readonly string[], context: GenerateContext): P
   const { model, flags, config, meter, signal } = context;
   const { stop, topK, precision, ...rest } = config;
   const options = { ...rest, stopStrings: stop, ...(topK !== undefined && { topK }), signal };
-  const adapter = await loadAdapter(flags.adapter, model);
+  const adapter = await loadAdapter(context.adapter, model);
   const generator = new Generator({ ...model, adapter, precision });
   const { tokenizer } = model;
   const { chat = false } = flags;
@@ -97,8 +109,32 @@ async function generate(prompts: readonly string[], context: GenerateContext): P
 
 async function loadAdapter(folder: string | undefined, { base }: LoadedModel) {
   if (folder === undefined) return undefined;
-  const { adapter } = await readAdapter(folder, base.modules());
+  const { adapter, warning } = await readAdapter(folder, base);
+  if (warning !== undefined) process.stderr.write(`Warning: ${warning}\n`);
   return adapter;
+}
+
+/** The base and adapter that the flags name. `--model` may also be a run or an adapter, and without it
+ *  the base is the one that `--adapter` was trained on. */
+async function chooseModel({ model, revision, adapter }: GenerateFlags) {
+  const found = await findModel(model ?? adapter!);
+  printFound(found);
+  if (found.isRewardModel) {
+    throw new ConfigError(
+      `Cannot generate with ${model ?? adapter}: it must be a language model, got a reward model`,
+    );
+  }
+  const own = adapter === undefined ? undefined : await findAdapter(adapter);
+  if (own !== undefined && model !== undefined && found.adapter !== undefined) {
+    throw new ConfigError(
+      `Cannot generate with ${model} and the adapter ${adapter}: there must be one adapter, got two; pass the base as --model, or leave out --adapter`,
+    );
+  }
+  return {
+    modelName: found.modelName,
+    revision: revision ?? found.revision,
+    adapter: own ?? found.adapter,
+  };
 }
 
 /** The prompts of flags, then those of files without their last line break. */

@@ -10,9 +10,14 @@ import {
   resolveModelConfig,
 } from '../config/model-config.ts';
 import { ConfigError } from '../config/parse-config.ts';
-import { createModel, dropoutFields, freshArchitecture } from '../models/decoder/create-model.ts';
+import {
+  attentionDropoutField,
+  createModel,
+  freshArchitecture,
+} from '../models/decoder/create-model.ts';
+import { expectMatchingVocabulary } from '../models/decoder/load-model.ts';
 import { saveModel } from '../models/decoder/save-model.ts';
-import { formatBytes, formatCount } from './format.ts';
+import { formatBytes, formatCount, shellQuote, shortPath } from './format.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
 import { showStatus } from './terminal.ts';
 
@@ -21,7 +26,7 @@ const seedSchema = z.strictObject({
 });
 
 interface InitFlags {
-  readonly out: string;
+  readonly output: string;
   readonly tokenizer?: string;
   readonly force?: boolean;
 }
@@ -32,7 +37,7 @@ export function addInit(command: Command): void {
     .description(
       'Create a model with random weights as a Hugging Face folder, which transformers can load.',
     )
-    .requiredOption('--out <folder>', 'Folder of the new model')
+    .requiredOption('--out, --output <folder>', 'Folder of the new model')
     .option('--tokenizer <folder>', "Folder to copy a tokenizer from, such as another model's")
     .option('--force', 'Write into a folder that is not empty');
   addSchemaOptions(command, seedSchema);
@@ -46,32 +51,34 @@ export function addInit(command: Command): void {
 
 /** Writes a new model to a folder. Returns a sentence that describes it. */
 async function createModelFolder(
-  { out, tokenizer: source, force = false }: InitFlags,
+  { output: out, tokenizer: source, force = false }: InitFlags,
   { config: options, seed }: { readonly config: ModelConfigOptions; readonly seed: number },
 ): Promise<string> {
-  if (!force) await expectEmpty(out);
+  if (!force) await expectEmptyFolder(out, { remedy: ' or pass --force' });
   const tokenizer = source === undefined ? undefined : await loadTokenizer(source);
   const config = fitVocabulary(options, tokenizer);
+  if (tokenizer !== undefined) {
+    expectMatchingVocabulary(source!, { tokens: tokenizer.vocabSize, rows: config.vocabSize });
+  }
   const hideStatus = showStatus(`Writing ${out}`);
   const base = createModel(freshArchitecture(config), seed);
-  const fields = { ...dropoutFields(config), ...tokenIds(tokenizer) };
+  const fields = { ...attentionDropoutField(config), ...tokenIds(tokenizer) };
   await saveModel(out, base, { config: fields }).finally(hideStatus);
   if (source !== undefined) await copyTokenizer(source, out);
   const parameters = [...base.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
   const size = `${formatCount(parameters)} parameters, ${formatBytes(4 * parameters)}`;
-  return `Created a ${config.modelType} model with random weights in ${out}: ${size}`;
+  const created = `Created a ${config.modelType} model with random weights in ${out}: ${size}`;
+  return source === undefined ? `${created}\n${describeMissingTokenizer(out)}` : created;
 }
 
-async function expectEmpty(folder: string): Promise<void> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    if (error.code !== 'ENOTDIR') throw error;
-    throw new Error(`Cannot write a model to ${folder}: it must be a folder, got a file`);
-  });
-  if (names.length === 0) return;
-  throw new Error(
-    `Cannot write a model to ${folder}: it must be empty, got ${names.length} files; choose another folder or pass --force`,
-  );
+/** What a model without a tokenizer cannot do yet, and how to add one. */
+function describeMissingTokenizer(folder: string): string {
+  const place = shellQuote(shortPath(folder));
+  return [
+    'It has no tokenizer, which generating and training need. Copy tokenizer.json and',
+    `tokenizer_config.json of another model into ${place}, or create the model again with`,
+    `--tokenizer <folder>, such as the folder of a downloaded model; its vocabulary sets --vocab-size.`,
+  ].join('\n');
 }
 
 /** The vocabulary has the size of the tokenizer unless the config sets another. */
@@ -102,4 +109,21 @@ const tokenizerFile =
 async function copyTokenizer(from: string, to: string): Promise<void> {
   const names = (await readdir(from)).filter((name) => tokenizerFile.test(name));
   for (const name of names) await copyFile(join(from, name), join(to, name));
+}
+
+/** Requires a folder that a model can be written to: a new or empty one.
+ *  @param options.remedy what else helps, after "choose another folder" */
+export async function expectEmptyFolder(
+  folder: string,
+  { remedy = '' }: { readonly remedy?: string } = {},
+): Promise<void> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    if (error.code !== 'ENOTDIR') throw error;
+    throw new ConfigError(`Cannot write a model to ${folder}: it must be a folder, got a file`);
+  });
+  if (names.length === 0) return;
+  throw new ConfigError(
+    `Cannot write a model to ${folder}: it must be empty, got ${names.length} files; choose another folder${remedy}`,
+  );
 }

@@ -3,8 +3,8 @@ import { resolvePPOConfig } from '../config/ppo-config.ts';
 import { engineBytes } from '../generation/decode-weights.ts';
 import { type Architecture, readArchitecture } from '../models/decoder/families/index.ts';
 import { countParameters, loraConfigs } from '../models/decoder/parameter-counts.ts';
-import { MemoryEstimator } from '../ppo-trainer/memory-estimate.ts';
 import { layerActivationBytes } from '../training/activation-bytes.ts';
+import { MemoryEstimator } from '../training/memory-estimate.ts';
 import { estimateMemory, formatReport } from './inspect.ts';
 
 const llama = (changes: object = {}): Architecture =>
@@ -250,7 +250,7 @@ test('formatReport() prints aligned tables', () => {
 
     Total memory of PPO with 4 texts of 256 tokens
       rollout precision     f32  f32-feeds    int8
-      during generation  203 MB     202 MB  203 MB
+      during generation  203 MB     203 MB  203 MB
       during training    224 MB     223 MB  227 MB
       Includes Node and ONNX Runtime. Use train --dry-run to estimate your own run."
   `);

@@ -13,10 +13,11 @@ import {
   type ParameterCounts,
 } from '../models/decoder/parameter-counts.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
-import { MemoryEstimator } from '../ppo-trainer/memory-estimate.ts';
+import { findModel } from '../run/find-model.ts';
 import { layerActivationBytes } from '../training/activation-bytes.ts';
+import { MemoryEstimator } from '../training/memory-estimate.ts';
 import { formatBytes, formatCount, formatWhole } from './format.ts';
-import { resolveWithProgress } from './load-model.ts';
+import { printFound, resolveWithProgress } from './load-model.ts';
 import { formatSections, formatTable, type Output } from './terminal.ts';
 
 interface InspectFlags {
@@ -31,15 +32,21 @@ export function addInspect(command: Command): void {
     .description(
       'Show the architecture of a model, its parameters and the memory that PPO is estimated to need. Weights are not loaded.',
     )
-    .requiredOption('--model <model>', 'Folder, or id on the Hugging Face hub')
+    .requiredOption(
+      '--model <model>',
+      'Model folder, or id on the Hugging Face hub; of a run or an adapter, its base is shown',
+    )
     .option('--revision <name>', 'Branch, tag or commit on the hub')
     .option('--json', 'Print one JSON object, sizes in bytes')
     .action(inspectModel);
 }
 
 async function inspectModel({ model, revision, json }: InspectFlags): Promise<void> {
-  const folder = await resolveWithProgress({ modelName: model, revision });
-  const report = await reportModel(model, folder);
+  const found = await findModel(model);
+  printFound(found);
+  const { modelName } = found;
+  const folder = await resolveWithProgress({ modelName, revision: revision ?? found.revision });
+  const report = await reportModel(modelName, folder);
   const text = json ? JSON.stringify(report) : formatReport(report, process.stdout);
   process.stdout.write(`${text}\n`);
 }

@@ -43,7 +43,7 @@ describe('proximal labels', () => {
     expect(two).toEqual({
       ...{ status: 2, stdout: '' },
       stderr:
-        'Cannot create a queue: exactly one of --run, --file and --model is required, got --run and --file\n',
+        'Cannot create a queue: exactly one of --compare, --run, --file and --model is required, got --run and --file\n',
     });
     expect(existsSync(folder)).toBe(false);
   });
@@ -53,7 +53,10 @@ const queue = {
   id: 'good-3f9a2c',
   name: 'Good',
   kind: 'pair',
+  question: 'Which response is better?',
   live: false,
+  run: null,
+  next: [],
   total: 10,
   answered: 3,
   labellers: [

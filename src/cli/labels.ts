@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { ConfigError, parseConfig } from '../config/parse-config.ts';
@@ -8,23 +8,40 @@ import { LabelStore } from '../dashboard/labels/label-store.ts';
 import type { QueueProgress } from '../dashboard/labels/queue-state.ts';
 import { count } from '../run/run-data.ts';
 import { untilInterrupted } from './exit.ts';
+import { shellQuote, shortPath } from './format.ts';
+import { formatComparisonResult } from './human-evaluation.ts';
+import { commandLine, programCommand } from './program-command.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
-import { dim, formatTable, StatusLine } from './terminal.ts';
+import { StatusLine } from './status-line.ts';
+import { dim, formatTable } from './terminal.ts';
 
 const text = z.string().min(1);
 const positive = z.int().min(1);
 
 /** The flags of `proximal labels create`. */
 const createFlagsSchema = z.strictObject({
-  name: text.describe('Name that people see'),
+  name: text.optional().describe('Name that people see; after the source by default'),
+  question: text
+    .optional()
+    .describe('What people are asked; a question that fits --kind by default'),
   kind: z.enum(['pair', 'rating', 'ranking']).default('pair').describe('What people are asked for'),
+  compare: text
+    .optional()
+    .describe("Folder of a run: blind comparison of its policy's responses with its reference's"),
+  against: text.optional().describe('Folder of another run to compare with, with --compare'),
   run: text.optional().describe('Folder of a run whose samples are labelled'),
   fromStep: z.int().min(0).optional().describe('First step whose samples are used, with --run'),
   file: text
     .optional()
     .describe('File with rows of "prompt" and "responses", or "prompt", "chosen" and "rejected"'),
-  model: text.optional().describe('Folder or hub id of a model that generates responses to label'),
-  prompts: text.optional().describe('File with prompts, with --model'),
+  model: text
+    .optional()
+    .describe('Run, adapter, model folder or hub id that generates responses to label'),
+  prompts: text
+    .optional()
+    .describe(
+      "File with prompts, with --model or --compare; the run's validation prompts by default",
+    ),
   maxNewTokens: positive.optional().describe('Longest response, with --model; 50 by default'),
   responses: z
     .int()
@@ -32,7 +49,7 @@ const createFlagsSchema = z.strictObject({
     .max(9)
     .optional()
     .describe("Responses per ranking; 4 by default, or all of a file's row"),
-  limit: positive.default(100).describe('Most tasks in the queue'),
+  limit: positive.default(100).describe('Most tasks in the queue, or most prompts to compare'),
   seed: z.int().default(0).describe('The same seed chooses the same tasks'),
 });
 
@@ -55,6 +72,7 @@ export function addLabels(labels: Command): void {
     .configureHelp({ showGlobalOptions: true })
     .action(listQueues);
   addCreate(labels);
+  addResults(labels);
   addExport(labels);
 }
 
@@ -63,7 +81,7 @@ function addCreate(labels: Command): void {
     .command('create')
     .summary('Create a queue')
     .description(
-      'Create a queue from the samples of a run, from a file, or from new responses of a model.',
+      'Create a queue from the policy of a run and its reference, from the samples of a run, from a file, or from new responses of a model.',
     );
   addSchemaOptions(command, createFlagsSchema);
   command.action(async () => {
@@ -71,6 +89,17 @@ function addCreate(labels: Command): void {
     const flags = parseConfig(createFlagsSchema, values, { name: 'the flags' });
     await createQueue(flags, command.optsWithGlobals<LabelsFlags>());
   });
+}
+
+function addResults(labels: Command): void {
+  const command = labels
+    .command('results')
+    .summary('Show the result of a comparison')
+    .description(
+      'Show how often people prefer the policy in a queue of "proximal labels create --compare", and add the result to the evaluations of the run.',
+    )
+    .argument('<queue>', 'Id of the queue')
+    .action(async (queue: string) => showResults(queue, command.optsWithGlobals<LabelsFlags>()));
 }
 
 function addExport(labels: Command): void {
@@ -116,33 +145,80 @@ export function formatQueues(queues: readonly QueueProgress[], folder: string): 
 
 /** Creates a queue and prints its id. */
 async function createQueue(flags: CreateFlags, { labels, json }: LabelsFlags): Promise<void> {
-  const { name, kind, responses, limit, seed, run = '' } = flags;
+  const { kind, question, responses, limit, seed } = flags;
   const source = toSource(flags);
-  const folder = resolve(run);
+  const { name = nameSource(flags) } = flags;
+  const paths = [flags.run, flags.compare, flags.against].filter((path) => path !== undefined);
   const store = new LabelStore({
     folder: labels,
-    runs: async () => [{ id: run, name: basename(folder), folder }],
+    program: programCommand(),
+    runs: async () => paths.map((id) => ({ id, name: basename(resolve(id)), folder: resolve(id) })),
   });
-  const options = { name, kind, source, limit, ...(responses !== undefined && { responses }) };
+  const options = {
+    ...{ name, kind, source, limit },
+    ...(question !== undefined && { question }),
+    ...(responses !== undefined && { responses }),
+  };
   const line = new StatusLine(process.stderr);
+  const unit = flags.compare === undefined ? 'prompts' : 'responses';
   const onProgress = (done: number, total: number) =>
-    line.show(dim(`Generating: ${done} of ${total} prompts …`, process.stderr));
+    line.show(dim(`Generating: ${done} of ${total} ${unit} …`, process.stderr));
   const queue = await untilInterrupted((signal) =>
     store.create(options, { seed, signal, onProgress }),
   ).finally(() => line.clear());
-  const message = `Created ${queue.id} with ${count(queue.total, 'task')}`;
-  process.stdout.write(`${json ? JSON.stringify(queue) : message}\n`);
+  process.stdout.write(
+    `${json ? JSON.stringify(queue) : formatCreated(queue, { flags, labels })}\n`,
+  );
+}
+
+/** @example --compare runs/a --against runs/b  →  'a against b' */
+function nameSource({ kind, compare, against, run, file, model }: CreateFlags): string {
+  const short = (path: string) => basename(resolve(path));
+  const name =
+    compare === undefined
+      ? `${kind}s of ${short(run ?? file ?? model!)}`
+      : `${short(compare)} against ${against === undefined ? 'its reference' : short(against)}`;
+  return name.slice(0, 80);
+}
+
+/** Says what was created, how to label it, and how to see the result. */
+function formatCreated(
+  { id, total, next }: QueueProgress,
+  { flags, labels }: { readonly flags: CreateFlags; readonly labels: string },
+): string {
+  const run = flags.compare ?? flags.run;
+  const runs = run === undefined ? [] : [shellQuote(shortPath(dirname(resolve(run))))];
+  const folder = labels === 'labels' ? [] : ['--labels', shellQuote(labels)];
+  const dashboard = commandLine(['dashboard', ...runs, ...folder].join(' '));
+  return [
+    `Created ${id} with ${count(total, 'task')}`,
+    `  Label it on the Label page of: ${dashboard}`,
+    ...(flags.compare === undefined ? [] : [`  Then see the result: ${next[0]!.command}`]),
+  ].join('\n');
 }
 
 /** The single source of the responses, with the flags that belong to it. */
 function toSource(flags: CreateFlags): QueueSource {
-  const { run, fromStep, file, model, prompts, maxNewTokens } = flags;
-  const sources = Object.entries({ run, file, model }).filter(([, value]) => value !== undefined);
+  const { compare, against, run, fromStep, file, model, prompts, maxNewTokens } = flags;
+  const given = Object.entries({ compare, run, file, model });
+  const sources = given.filter(([, value]) => value !== undefined);
   if (sources.length !== 1) {
     const got = sources.map(([key]) => `--${key}`).join(' and ') || 'none of them';
     throw new ConfigError(
-      `Cannot create a queue: exactly one of --run, --file and --model is required, got ${got}`,
+      `Cannot create a queue: exactly one of --compare, --run, --file and --model is required, got ${got}`,
     );
+  }
+  if (against !== undefined && compare === undefined) {
+    throw new ConfigError(
+      `Cannot create a queue: --against requires --compare, got --${sources[0]![0]}; name the run to compare with --compare`,
+    );
+  }
+  if (compare !== undefined) {
+    const others = {
+      ...(against !== undefined && { against }),
+      ...(prompts !== undefined && { prompts }),
+    };
+    return { from: 'compare', run: compare, ...others };
   }
   if (run !== undefined)
     return { from: 'samples', run, ...(fromStep !== undefined && { fromStep }) };
@@ -152,6 +228,17 @@ function toSource(flags: CreateFlags): QueueSource {
   }
   const length = maxNewTokens === undefined ? {} : { maxNewTokens };
   return { from: 'generate', model: model!, prompts, ...length };
+}
+
+/** Prints the result of a comparison and adds it to the run. */
+async function showResults(queue: string, { labels, json }: LabelsFlags): Promise<void> {
+  const result = await new LabelStore({ folder: labels }).results(queue);
+  if (result === undefined) {
+    throw new Error(
+      `Cannot show the results of ${queue}: people must have judged at least one prompt, got none; label it on the dashboard's Label page`,
+    );
+  }
+  process.stdout.write(`${json ? JSON.stringify(result) : formatComparisonResult(result)}\n`);
 }
 
 /** Writes a queue's answers to a new file and prints how many. */

@@ -2,14 +2,8 @@ import { resolve } from 'node:path';
 import { type ResolveModelOptions, resolveModel } from '../base-setup/hub/index.ts';
 import { type LoadedModel, loadModel } from '../models/index.ts';
 import { formatBytes, formatSeconds, shortPath } from './format.ts';
-import {
-  dim,
-  type Output,
-  progressBar,
-  StatusLine,
-  showStatus,
-  stripControls,
-} from './terminal.ts';
+import { StatusLine } from './status-line.ts';
+import { dim, type Output, progressBar, showStatus, stripControls } from './terminal.ts';
 
 interface ModelName {
   readonly modelName: string;
@@ -20,9 +14,9 @@ interface ModelName {
 export async function loadWithProgress({ modelName, revision }: ModelName): Promise<LoadedModel> {
   const folder = await resolveWithProgress({ modelName, revision });
   const hideStatus = showStatus(`Loading ${shortPath(modelName)}`);
-  const model = await loadModel(folder).finally(hideStatus);
   // Adapters name their base by its hub id, not by the folder of this machine's cache.
-  return resolve(modelName) === model.folder ? model : { ...model, name: modelName };
+  const name = resolve(modelName) === folder ? folder : modelName;
+  return loadModel(folder, { name }).finally(hideStatus);
 }
 
 /** Finds a model's folder and shows the progress of a download. */
@@ -130,4 +124,9 @@ export class DownloadProgress {
     const left = (totalBytes - receivedBytes) / speed;
     return [`${formatBytes(speed)}/s`, `${formatSeconds(left)} left`];
   }
+}
+
+/** Says what was found at the place of a model, on standard error. */
+export function printFound({ message }: { readonly message: string | undefined }): void {
+  if (message !== undefined) process.stderr.write(`${dim(message, process.stderr)}\n`);
 }

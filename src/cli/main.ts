@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { exitOnInterrupt } from './exit.ts';
 import { runProgram } from './program.ts';
 

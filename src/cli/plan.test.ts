@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
-import { runConfigSchema } from '../config/run-config.ts';
+import { resolveRunConfig, runConfigSchema } from '../config/run-config.ts';
 import { formatPlan } from './plan.ts';
 import { planTraining } from './train.ts';
 
@@ -28,4 +28,20 @@ test('a plan has evaluations only if there is a reward besides people', async ()
   expect(formatPlan(mixed, format)).not.toContain('people score');
   // Evaluations take part of the time, at any measured speed.
   expect(people.seconds * people.matmulFlops).toBeLessThan(mixed.seconds * mixed.matmulFlops);
+});
+
+test('a plan shows what its preset sets and what the config overrides', async () => {
+  const folder = await makeTrainFolder();
+  const plan = await planTraining(
+    resolveRunConfig({
+      ...{ modelName: join(folder, 'model'), prompts: join(folder, 'prompts.jsonl') },
+      ...{ reward: [join(folder, 'reward.ts')], maxNewTokens: 6, maxSteps: 4 },
+      ...{ preset: 'specification', learningRate: 3e-4 },
+    }),
+  );
+  const text = formatPlan(plan, format);
+  expect(text).toMatch(/Preset specification\n/);
+  expect(text).toMatch(/rewardPlacement +every\n/);
+  expect(text).toMatch(/centerRewards +true\n/);
+  expect(text).toMatch(/learningRate +0.0003 +overrides 0.00001\n/);
 });

@@ -1,24 +1,21 @@
 import { resolve } from 'node:path';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
-import { loadTokenizer } from '../base-setup/tokenizer/index.ts';
+import { presets } from '../config/ppo-config.ts';
 import type { AnyRunConfig } from '../config/run-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
 import { PromptOrder } from '../data/index.ts';
 import { input, linear, makeGraph } from '../engine/graph/index.ts';
 import { compile, tensor } from '../engine/runtime/index.ts';
-import type { LoopConfig } from '../loop/train-loop.ts';
+import { countSteps, type LoopConfig } from '../loop/train-loop.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
-import { readConfig } from '../models/decoder/load-model.ts';
+import { checkWeights, loadModelTokenizer, readConfig } from '../models/decoder/load-model.ts';
 import {
   countAdapter,
   countParameters,
   type ParameterCounts,
 } from '../models/decoder/parameter-counts.ts';
-import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
-import { PROCESS } from '../ppo-trainer/memory-estimate.ts';
 import type { DataContext } from '../run/run-data.ts';
-import { layerActivationBytes } from '../training/activation-bytes.ts';
-import { TRAINED_LOGITS_AT_ONCE } from '../training/language-pass.ts';
+import { estimateStageBytes } from '../training/memory-estimate.ts';
 import { formatBytes, formatCount, formatSeconds, formatWhole, shortPath } from './format.ts';
 import { resolveWithProgress } from './load-model.ts';
 import { formatSections, formatTable, type Output } from './terminal.ts';
@@ -54,6 +51,8 @@ export interface PlannedWork {
   readonly trainable: Readonly<Record<string, number>>;
   /** PPO only. */
   readonly rewards?: readonly string[];
+  /** The preset's name and the run's value of every setting that the preset has. */
+  readonly preset?: { readonly name: string; readonly settings: Readonly<Record<string, unknown>> };
   readonly responsesPerStep?: number;
   readonly optimizerStepsPerStep?: number;
   /** Tokens of the longest text or pair. */
@@ -82,8 +81,9 @@ export async function planRun(
   const { modelName, output } = config;
   const folder = await resolveWithProgress(config);
   const architecture = await readConfig(folder);
+  await checkWeights(folder, architecture);
   const counts = countParameters(architecture);
-  const tokenizer = await loadTokenizer(folder);
+  const tokenizer = await loadModelTokenizer(folder, architecture);
   const contextLength = architecture.config.max_position_embeddings;
   const planned = await planWork({ architecture, counts, tokenizer, contextLength });
   const { flops, canEvaluate = true, ...work } = planned;
@@ -105,9 +105,9 @@ function planSchedule(
   config: LoopConfig,
   { train, validation, canEvaluate }: Pick<PlannedWork, 'train' | 'validation' | 'canEvaluate'>,
 ): RunSchedule {
-  const { seed, batchSize, shuffle, numEpochs, maxSteps = Infinity, evalInterval } = config;
+  const { seed, batchSize, shuffle, evalInterval } = config;
   const { stepsPerEpoch } = new PromptOrder({ seed, batchSize, shuffle, count: train });
-  const totalSteps = Math.min(numEpochs * stepsPerEpoch, maxSteps);
+  const totalSteps = countSteps(config, stepsPerEpoch);
   const between = evalInterval === 0 ? 0 : Math.ceil(totalSteps / evalInterval) - 1;
   // Before the first step, at intervals and after the last step.
   const evaluations = validation > 0 && canEvaluate ? between + 2 : 0;
@@ -163,33 +163,11 @@ export function planStage(
     train: trainLengths.length,
     validation: validationLengths.length,
     trainable: { [isFull ? 'model' : head === 'scalar' ? 'adapter and head' : 'adapter']: trained },
-    memory: { training: stageMemory(config, { model, data, trained, longest }) },
+    memory: {
+      training: estimateStageBytes(architecture, { config, trained, longest, isFull, head }),
+    },
     flops: (schedule) => stageFlops(config, { counts, data, schedule }),
   };
-}
-
-/** Bytes of SFT or reward training, in float32: the base, the trained weights with gradients and two
- *  moments, and the activations of the tokens that run together. */
-function stageMemory(
-  config: StageConfig,
-  options: { model: ModelContext; data: StageData; trained: number; longest: number },
-): number {
-  const { model, data, trained, longest } = options;
-  const { architecture, counts } = model;
-  const { num_hidden_layers: layers, vocab_size } = architecture.config;
-  const resident = PROCESS + 4 * (data.isFull ? 0 : counts.total) + 4 * 4 * trained;
-  const fitting = Math.max(1, Math.floor(config.maxTokensAtOnce / longest));
-  const batch = Math.min(fitting, config.batchSize);
-  const layerBytes = (save: StageConfig['saveActivations']) =>
-    layerActivationBytes(architecture, {
-      lora: toLoraConfig(config),
-      save,
-      tokens: { batch, length: longest },
-    });
-  const logitLimit = data.isFull ? TRAINED_LOGITS_AT_ONCE : LOGITS_AT_ONCE;
-  const hasLogits = data.head === 'language';
-  const logits = hasLogits ? 2 * 4 * Math.min(batch * longest * vocab_size, logitLimit) : 0;
-  return resident + layers * layerBytes(config.saveActivations) + layerBytes('all') + logits;
 }
 
 /** Per token and parameter 2 operations forward, 2 backward to the inputs, and 2 more if the parameter
@@ -219,6 +197,7 @@ export function formatPlan(
     [
       [`Model ${shortPath(plan.model)}`, formatModel(plan)],
       ['Data', formatData(plan, prefix)],
+      ...(plan.preset ? [[`Preset ${plan.preset.name}`, formatPreset(plan.preset)] as const] : []),
       ['Schedule', formatSchedule(plan)],
       ['Estimates', formatEstimates(plan)],
     ],
@@ -255,6 +234,18 @@ function formatData(plan: RunPlan, prefix: string): string {
     ...(rewards === undefined ? [] : [['rewards', rewards.join(', ')]]),
     ['run folder', output === undefined ? `runs/${prefix}-<time>` : shortPath(output)],
   ]);
+}
+
+/** The settings of a preset, with a note on those that the config overrides. */
+function formatPreset({ name, settings }: NonNullable<RunPlan['preset']>): string {
+  const own: Readonly<Record<string, unknown>> = presets[name as keyof typeof presets];
+  return formatTable(
+    Object.entries(settings).map(([key, value]) => [
+      key,
+      String(value),
+      value === own[key] ? '' : `overrides ${own[key]}`,
+    ]),
+  );
 }
 
 function formatSchedule(plan: RunPlan): string {

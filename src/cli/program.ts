@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { nearestName } from '../config/parse-config.ts';
 import { version } from '../version.ts';
 import { describeFailure, exitCodes } from './exit.ts';
+import { keysAsFlags } from './flag-names.ts';
 
 /** A command's line in the help, and the module that defines its flags and action. */
 interface CommandEntry {
@@ -39,6 +40,10 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Fine-tune a model with PPO',
     load: async () => (await import('./train.ts')).addTrain,
   },
+  merge: {
+    summary: 'Merge an adapter into its base and write a whole model',
+    load: async () => (await import('./merge.ts')).addMerge,
+  },
   control: {
     summary: 'Pause, resume, save or stop a run in another process',
     load: async () => (await import('./control.ts')).addControl,
@@ -74,7 +79,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has printed the help or its own error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-    const { text, exitCode } = describeFailure(error);
+    const command = program.commands.find((other) => other.name() === args[0]);
+    const { text, exitCode } = describeFailure(error, command && keysAsFlags(command));
     process.stderr.write(text);
     return exitCode;
   }
@@ -86,8 +92,7 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     .version(version, '-V, --version', 'Print the version')
     .helpOption('-h, --help', 'Show this help')
     .helpCommand('help [command]', 'Show the help of a command')
-    // Commander prints suggestions on a separate line.
-    .configureOutput({ outputError: (text, write) => write(text.replace(/\n\(/, ' (')) })
+    .configureOutput({ outputError: (text, write) => write(restyleError(text)) })
     .exitOverride()
     .on('command:*', ([name = '']: string[]) => program.error(describeUnknown(name)));
   for (const [name, { summary, load }] of Object.entries(commands)) {
@@ -95,6 +100,38 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     if (args.includes(name)) (await load())(command);
   }
   return program;
+}
+
+/** Commander's errors in our words. Other texts are unchanged.
+ *  @example "error: unknown option '--jsn'\n(Did you mean --json?)"
+ *    →  'Unknown flag "--jsn": did you mean "--json"?' */
+function restyleError(text: string): string {
+  return text
+    .replace(
+      /^error: unknown option '(.*)'(?:\s+\(Did you mean (?:one of )?(.*)\?\))?/,
+      (_, flag: string, nearest = '') =>
+        `Unknown flag "${flag}": ${nearest === '' ? 'run the command with --help to see all flags' : `did you mean "${nearest.replaceAll(', ', '" or "')}"?`}`,
+    )
+    .replace(
+      /^error: required option '(?:--\S+, )?(--\S+).*' not specified/,
+      'Cannot start: $1 must be set, got nothing',
+    )
+    .replace(
+      /^error: option '(?:--\S+, )?(--\S+).*' argument missing/,
+      'Cannot use $1: it must have a value, got nothing',
+    )
+    .replace(
+      /^error: option '(?:--\S+, )?(--\S+).*' argument '(.*)' is invalid\. It/,
+      'Cannot use $1: got "$2", it',
+    )
+    .replace(
+      /^error: missing required argument '(.*)'/,
+      'Cannot start: <$1> must be set, got nothing',
+    )
+    .replace(
+      /^error: too many arguments for '(.*)'. Expected (\d+) arguments? but got (\d+)\./,
+      'Cannot start $1: it takes $2 arguments besides flags, got $3',
+    );
 }
 
 function describeUnknown(name: string): string {

@@ -2,7 +2,8 @@ import { join, sep } from 'node:path';
 import type { Phase, TrainEvent } from '../loop/events.ts';
 import type { Metrics } from '../loop/records.ts';
 import { formatNumber, formatPercent, formatSeconds, shortPath } from './format.ts';
-import { dim, type Output, progressBar, StatusLine, stripControls } from './terminal.ts';
+import { StatusLine } from './status-line.ts';
+import { dim, type Output, progressBar, stripControls } from './terminal.ts';
 
 /** The metrics shown per step and evaluation, most important first: label, names, format. A run has
  *  those of its kind only. */

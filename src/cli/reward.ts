@@ -81,9 +81,7 @@ function summarize(result: RewardRunResult, { modelName }: RewardRunConfig): Sum
           ]),
       ...(normalization === undefined ? [] : [describeNormalization(normalization)]),
     ],
-    next: [
-      `proximal train --model ${shellQuote(shortPath(modelName))} --prompts … --reward ${reward}`,
-    ],
+    next: [`train --model ${shellQuote(shortPath(modelName))} --prompts … --reward ${reward}`],
   };
 }
 

@@ -4,10 +4,12 @@ import type { z } from 'zod';
 import { loadConfigValues } from '../config/load-config-file.ts';
 import { ConfigError } from '../config/parse-config.ts';
 import { type AnyRunConfig, type RunKind, resolvePaths } from '../config/run-config.ts';
+import { resolveStart } from '../run/find-model.ts';
 import { completeConfig, readConfigOf } from '../run/run-config-files.ts';
+import { expectNoRun } from '../run/run-folder.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
 import { untilInterrupted } from './exit.ts';
-import { loadWithProgress } from './load-model.ts';
+import { loadWithProgress, printFound } from './load-model.ts';
 import { formatPlan, type RunPlan } from './plan.ts';
 import { JsonReporter, reportRun, TerminalReporter } from './run-reporter.ts';
 import { addGroupedOptions, parsePort, readSchemaOptions } from './schema-options.ts';
@@ -30,6 +32,7 @@ export interface RunCommand<O extends object, C extends AnyRunConfig, R extends 
 interface RunFlags {
   readonly config?: string;
   readonly resume?: string;
+  readonly allowChangedInputs?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
   /** The port, or true for any. */
@@ -49,7 +52,14 @@ export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R
   command
     .description(`${definition.about}\n\n${commonHelp}`)
     .option('--config <file>', 'Config file: .yaml, .json, .ts or .js, with the flags as keys')
-    .option('--resume <folder>', 'Resume the run in this folder with its own settings')
+    .option(
+      '--resume <folder>',
+      'Resume the run in this folder with its own settings; --max-steps extends it',
+    )
+    .option(
+      '--allow-changed-inputs',
+      'Resume although data, rewards, the base or other files have changed since the run started',
+    )
     .option('--dry-run', 'Show the plan of the run without training')
     .option('--json', 'Print each event as a line of JSON')
     .option(
@@ -60,16 +70,23 @@ export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R
   addGroupedOptions(command, definition.groups);
   command.action(async (flags: RunFlags) => {
     const values = readSchemaOptions(command, definition.schema) as Partial<O>;
-    const config = await readConfig(definition.kind, { flags, values });
-    if (flags.dryRun) await printPlan(definition, { config, json: flags.json });
+    const { config, message } = await resolveStart(
+      await readConfig(definition.kind, { flags, values }),
+    );
+    printFound({ message });
+    if (flags.dryRun) await printPlan(definition, { config, flags });
     else await untilInterrupted((signal) => train(definition, { config, flags, signal }));
   });
 }
 
 async function printPlan<O extends object, C extends AnyRunConfig, R extends RunResult>(
   { kind, plan: planRun }: RunCommand<O, C, R>,
-  { config, json }: { readonly config: C; readonly json: boolean | undefined },
+  { config, flags }: { readonly config: C; readonly flags: RunFlags },
 ): Promise<void> {
+  const { json, resume } = flags;
+  if (resume === undefined && config.output !== undefined) {
+    await expectNoRun(resolve(config.output));
+  }
   const plan = await planRun(config);
   const { prefix } = kind;
   const output = process.stdout;
@@ -83,20 +100,23 @@ async function train<O extends object, C extends AnyRunConfig & O, R extends Run
   const { flags, signal } = input;
   const config = completeConfig<O, C>(input.config, kind);
   const folder = config.output;
-  const reporter = flags.json
-    ? new JsonReporter<R>()
-    : new TerminalReporter<R>({
-        command: kind.command,
-        folder,
-        summarize: (result, context) =>
-          formatSummary(result, { ...summarize(result, config), ...context }),
-      });
-  const start = () =>
-    reportRun(reporter, {
+  const createReporter = (dashboard: string | undefined) =>
+    flags.json
+      ? new JsonReporter<R>()
+      : new TerminalReporter<R>({
+          command: kind.command,
+          folder,
+          dashboard,
+          summarize: (result, context) =>
+            formatSummary(result, { ...summarize(result, config), ...context }),
+        });
+  const start = (dashboard?: string) =>
+    reportRun(createReporter(dashboard), {
       signal,
       run: (onEvent) =>
         run(config, {
           resume: flags.resume !== undefined,
+          allowChangedInputs: flags.allowChangedInputs,
           signal,
           onEvent,
           loadModel: loadWithProgress,
@@ -132,7 +152,7 @@ interface ResumeInput<O extends object, C extends AnyRunConfig> {
   readonly values: Partial<O>;
 }
 
-/** The config of the run in a folder; flags may only repeat it. */
+/** The config of the run in a folder. Flags may only repeat it, except that maxSteps may extend it. */
 async function readResumedConfig<O extends object, C extends AnyRunConfig>(
   folder: string,
   { kind, file, values }: ResumeInput<O, C>,
@@ -142,9 +162,10 @@ async function readResumedConfig<O extends object, C extends AnyRunConfig>(
       `Cannot resume ${folder} with ${file}: a run continues with the config it started with; leave out --config`,
     );
   }
-  const config = await readConfigOf(folder, kind);
+  const { maxSteps, ...repeated } = values as Partial<O> & { readonly maxSteps?: number };
+  const config = await readConfigOf(folder, kind, { maxSteps });
   const saved = resolvePaths({ ...config, output: resolve(folder) }, process.cwd());
-  for (const [key, value] of Object.entries(resolvePaths(values, process.cwd()))) {
+  for (const [key, value] of Object.entries(resolvePaths(repeated, process.cwd()))) {
     const before = JSON.stringify(saved[key as keyof C]);
     if (before === JSON.stringify(value)) continue;
     throw new ConfigError(

@@ -1,7 +1,9 @@
+import { dirname } from 'node:path';
 import type { TrainEvent } from '../loop/events.ts';
 import type { RunResult } from '../run/run-training.ts';
 import { Interruption } from './exit.ts';
 import { shellQuote, shortPath } from './format.ts';
+import { commandLine } from './program-command.ts';
 import { ProgressView } from './progress.ts';
 import { keyHelp, RunKeys } from './run-keys.ts';
 import type { SummaryContext } from './summary.ts';
@@ -48,6 +50,8 @@ interface TerminalReporterOptions<R> {
   /** `proximal <command>` */
   readonly command: string;
   readonly folder: string;
+  /** Address of the dashboard in this process, if there is one. */
+  readonly dashboard: string | undefined;
   readonly summarize: (result: R, context: SummaryContext) => string;
 }
 
@@ -104,13 +108,25 @@ export class TerminalReporter<R extends Pick<RunResult, 'reason' | 'message'>>
 
   private showControl({ status, message }: Extract<TrainEvent, { type: 'control' }>): void {
     const folder = shellQuote(shortPath(this.options.folder));
-    const remedy = status === 'paused' ? `; to continue: proximal control ${folder} resume` : '';
+    const remedy =
+      status === 'paused'
+        ? `; to continue: ${commandLine(`control ${folder} resume`)}`
+        : status === 'waiting'
+          ? `: ${this.labelPage()}`
+          : '';
     this.view.print(`${message}${remedy}`);
+  }
+
+  /** The address of the Label page, or how to open it. */
+  private labelPage(): string {
+    const { dashboard, folder } = this.options;
+    if (dashboard !== undefined) return `${dashboard}#/label`;
+    return `open it with ${commandLine(`dashboard ${shellQuote(shortPath(dirname(folder)))}`)}`;
   }
 
   private resumeCommand(): string {
     const { command, folder } = this.options;
-    return `proximal ${command} --resume ${shellQuote(shortPath(folder))}`;
+    return commandLine(`${command} --resume ${shellQuote(shortPath(folder))}`);
   }
 }
 

@@ -17,6 +17,7 @@ import {
   readState,
 } from '../dashboard/server/runs/read-state.ts';
 import { statIfExists } from '../fs/index.ts';
+import { isHumanEvaluation } from '../run/human-evaluation.ts';
 import { locateRunFiles } from '../run/run-folder.ts';
 import { stateName } from '../run/run-state.ts';
 import { formatNumber, formatSeconds, shortPath } from './format.ts';
@@ -215,7 +216,9 @@ export async function compareRuns(folders: readonly string[]): Promise<RunCompar
     paths.map(async ({ metrics }) => (await readLastRecords(metrics)).at(-1)),
   );
   const evaluations = await Promise.all(
-    paths.map(async ({ evaluations: path }) => (await readRecords(path)).at(-1)),
+    paths.map(async ({ evaluations: path }) =>
+      (await readRecords(path)).findLast((row) => !isHumanEvaluation(row)),
+    ),
   );
   const configs = await Promise.all(
     paths.map(async ({ config }) => (await readJson(config)) ?? {}),

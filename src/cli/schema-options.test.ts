@@ -11,6 +11,7 @@ const schema = z.strictObject({
   verbose: z.boolean().default(false).describe('Say more'),
   title: z.string().optional().describe('What it is called'),
   stop: z.array(z.string().min(1)).default([]).describe('Ends a text'),
+  layout: z.string().optional().describe('Of a text').meta({ escapes: true }),
 });
 
 /** The parsed flags, or the error. */
@@ -44,6 +45,7 @@ describe('addSchemaOptions()', () => {
         '  --verbose               Say more',
         '  --title <text>          What it is called',
         '  --stop <text>           Ends a text',
+        '  --layout <text>         Of a text',
         '',
       ].join('\n'),
     );
@@ -86,6 +88,20 @@ describe('readSchemaOptions()', () => {
 
   test('collects a list', () => {
     expect(parse('--stop', 'x', '--stop', ' y')).toEqual({ stop: ['x', ' y'] });
+  });
+
+  test.each([
+    [String.raw`Q: {q}\n\tA:`, 'Q: {q}\n\tA:'],
+    [String.raw`a\\nb\\\n`, 'a\\nb\\\n'],
+    ['a\nb', 'a\nb'],
+  ])('reads the escape sequences of %j', (text, layout) => {
+    expect(parse('--layout', text, '--title', text)).toEqual({ layout, title: text });
+  });
+
+  test.each([String.raw`\boxed{q}`, 'q\\'])('rejects a lone backslash in %j', (text) => {
+    expect(parse('--layout', text)).toEqual({
+      error: `Cannot use --layout: a backslash must be followed by n, t or another backslash, got ${JSON.stringify(text)}; write \\\\ for a backslash\n`,
+    });
   });
 
   test('keeps a flag that repeats the default', () => {

@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { type ConfigField, configFields } from '../config/config-fields.ts';
+import { suggestValue } from '../config/parse-config.ts';
+import { flagName } from './flag-names.ts';
 
 /** Gives a command a flag per field of a flat schema. An invalid value ends the command with one sentence.
  *  @example hiddenSize: z.int().min(1).default(768).describe('Width')
@@ -71,11 +73,6 @@ function optionsOf(command: Command, field: ConfigField): Option[] {
   return [option.argParser(valueParser(command, { field, flag: `--${name}` }))];
 }
 
-/** @example numKeyValueHeads  →  num-key-value-heads */
-function flagName(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
 function valueName({ type, choices, items }: ConfigField): string {
   if (choices !== undefined) return 'name';
   const single = items?.type ?? type;
@@ -93,13 +90,33 @@ function valueParser(
 ): (text: string, earlier: unknown) => unknown {
   const isList = field.items !== undefined;
   const { type, rule } = field.items ?? field;
+  const readText = (text: string) => {
+    const value = field.hasEscapes ? unescapeText(text) : text;
+    if (value !== undefined) return value;
+    return command.error(
+      `Cannot use ${flag}: a backslash must be followed by n, t or another backslash, got ${JSON.stringify(text)}; write \\\\ for a backslash`,
+    );
+  };
   const parse = (text: string) => {
-    const value = type === 'string' ? text : parseNumber(text);
+    const value = type === 'string' ? readText(text) : parseNumber(text);
     if (field.accepts(isList ? [value] : value)) return value;
-    return command.error(`Cannot use ${flag}: it must be ${rule}, got ${JSON.stringify(text)}`);
+    return command.error(
+      `Cannot use ${flag}: it must be ${rule}, got ${JSON.stringify(text)}${suggestValue(text, field.choices)}`,
+    );
   };
   return (text, earlier) =>
     isList ? [...((earlier ?? []) as readonly unknown[]), parse(text)] : parse(text);
+}
+
+const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\\': '\\' };
+
+/** Text with its escape sequences replaced; undefined if a backslash does not start one.
+ *  @example 'a\\nb' as typed, with a backslash and an n  →  two lines */
+function unescapeText(text: string): string | undefined {
+  if (/^(?:[^\\]|\\[nt\\])*$/.test(text)) {
+    return text.replace(/\\(.)/g, (_, letter: string) => escapes[letter]!);
+  }
+  return undefined;
 }
 
 /** Number() would read '' as 0 and '0x10' as 16. */

@@ -53,22 +53,15 @@ function plan(config: SFTRunConfig): Promise<RunPlan> {
   });
 }
 
-function summarize({ modelFolder }: SFTRunResult, config: SFTRunConfig): SummaryDetails {
+function summarize({ folder }: SFTRunResult, config: SFTRunConfig): SummaryDetails {
   const { merged, fullParameters } = config;
-  const model = shellQuote(shortPath(modelFolder!));
-  const flags =
-    merged || fullParameters
-      ? `--model ${model}`
-      : `--model ${shellQuote(shortPath(config.modelName))} --adapter ${model}`;
+  const flags = `--model ${shellQuote(shortPath(folder))}`;
   return {
     modelNote: fullParameters
       ? 'whole model'
       : merged
         ? 'whole model, adapter merged'
         : 'LoRA adapter in PEFT format',
-    next: [
-      `proximal generate ${flags} --prompt "…"`,
-      `proximal train ${flags} --prompts … --reward …`,
-    ],
+    next: [`generate ${flags} --prompt "…"`, `train ${flags} --prompts … --reward …`],
   };
 }

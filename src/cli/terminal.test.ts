@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { describeFailure } from './exit.ts';
 import { listWriter, streamWriter } from './generate.ts';
 import { ProgressView } from './progress.ts';
-import { formatTable, stripControls } from './terminal.ts';
+import { formatTable, stripControls, wrapWords } from './terminal.ts';
 
 describe('stripControls()', () => {
   test('removes escape codes, bells and carriage returns, but not tabs and line feeds', () => {
@@ -77,4 +77,13 @@ test('formatTable() aligns columns to the left or right', () => {
     ['bc', '23', ''],
   ];
   expect(formatTable(rows, 'lrl')).toBe('  a    1  x\n  bc  23');
+});
+
+test('wrapWords() breaks lines between words and indents all but the first', () => {
+  expect(wrapWords('a  bc de', { width: 5, indent: 2 })).toBe('a  bc\n  de');
+  expect(wrapWords('one two', { width: 7 })).toBe('one two');
+  expect(wrapWords('a incomprehensible b', { width: 6 })).toBe('a\nincomprehensible\nb');
+  expect(wrapWords('  label  text more', { width: 14, indent: 9 })).toBe(
+    '  label  text\n         more',
+  );
 });

@@ -34,32 +34,6 @@ export function showStatus(text: string, output: Output = process.stderr): () =>
   return () => output.write('\r\x1b[K');
 }
 
-/** One line of a terminal that changes; elsewhere it writes nothing. */
-export class StatusLine {
-  private readonly output: Output;
-  private isShown = false;
-
-  constructor(output: Output = process.stderr) {
-    this.output = output;
-  }
-
-  /** The longest text that fits: a full line would wrap and could not be removed. */
-  get width(): number {
-    return (this.output.columns || 80) - 1;
-  }
-
-  show(text: string): void {
-    if (!this.output.isTTY) return;
-    this.output.write(`\r\x1b[K${text}`);
-    this.isShown = true;
-  }
-
-  clear(): void {
-    if (this.isShown) this.output.write('\r\x1b[K');
-    this.isShown = false;
-  }
-}
-
 /** A progress bar; empty if there is no room.
  *  @example ½, 10  →  '━━━━━─────' */
 export function progressBar(fraction: number, width: number): string {
@@ -98,4 +72,25 @@ export function formatSections(
 export function oneLine(text: string, width = Infinity): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > width ? `${line.slice(0, width - 1)}…` : line;
+}
+
+export interface WrapOptions {
+  /** Longest line, in characters. */
+  readonly width: number;
+  /** Spaces before all lines but the first; 0 by default. */
+  readonly indent?: number;
+}
+
+/** Breaks text between words into lines that fit; a word that is too long has its own line.
+ *  @example 'a  bc de', width 5, indent 2  →  'a  bc\n  de' */
+export function wrapWords(text: string, { width, indent = 0 }: WrapOptions): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/(?<=\S)(?= )/)) {
+    if (line !== '' && line.length + word.length > width) {
+      lines.push(line);
+      line = ' '.repeat(indent) + word.trimStart();
+    } else line += word;
+  }
+  return [...lines, line].join('\n');
 }

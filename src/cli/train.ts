@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { dataConfigShape } from '../config/data-config.ts';
-import { ppoConfigShape } from '../config/ppo-config.ts';
+import { ppoConfigShape, presets } from '../config/ppo-config.ts';
 import {
   type RunConfig,
   type RunConfigOptions,
@@ -11,10 +11,10 @@ import {
 import { trainingConfigShape } from '../config/training-config.ts';
 import { countAdapter, type ParameterCounts } from '../models/decoder/parameter-counts.ts';
 import { optimizerSteps } from '../ppo-trainer/ppo-step.ts';
-import { describeDropped, loadRunPrompts } from '../run/run-data.ts';
-import { checkRewards, hasOnlyHumanReward } from '../run/run-rewards.ts';
+import { describePrompts, loadRunPrompts, pick } from '../run/run-data.ts';
+import { hasOnlyHumanReward, tryRewards } from '../run/run-rewards.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
-import { describeFit, fitMemory, trainKind, trainRun } from '../run/train-run.ts';
+import { describeFit, findStart, fitMemory, trainKind, trainRun } from '../run/train-run.ts';
 import { shellQuote, shortPath } from './format.ts';
 import { packageEntries } from './package-entries.ts';
 import {
@@ -47,14 +47,14 @@ export function addTrain(command: Command): void {
 
 /** Plans a PPO run. */
 export async function planTraining(config: RunConfig): Promise<RunPlan> {
-  checkRewards(config);
+  await tryRewards(config, { modules: packageEntries });
+  if (config.adapter !== undefined) await findStart(config.adapter);
   return planRun(config, (model) => planWork(config, model));
 }
 
 async function planWork(config: RunConfig, model: ModelContext): Promise<PlannedWork> {
   const { architecture, counts } = model;
   const prompts = await loadRunPrompts(config, model);
-  const dropped = describeDropped(prompts.report);
   const policy = countAdapter(architecture, toLoraConfig(config));
   const hasValue = config.advantageEstimator === 'gae';
   const lengths = [...prompts.train, ...prompts.validation].map(({ tokens }) => tokens.length);
@@ -67,12 +67,18 @@ async function planWork(config: RunConfig, model: ModelContext): Promise<Planned
     unit: 'prompts',
     train: prompts.train.length,
     validation,
-    warnings: dropped === undefined ? [] : [dropped],
+    warnings: describePrompts(prompts.report),
     trainable: {
       policy,
-      ...(hasValue && { value: policy + architecture.config.hidden_size }),
+      ...(hasValue && { value: policy + architecture.config.hidden_size + 1 }),
     },
     rewards: config.reward,
+    ...(config.preset && {
+      preset: {
+        name: config.preset,
+        settings: pick(config, presets[config.preset]),
+      },
+    }),
     responsesPerStep,
     optimizerStepsPerStep: optimizerSteps(config, 1),
     longest: longestPrompt + config.maxNewTokens,
@@ -112,14 +118,15 @@ function countFlops(config: RunConfig, work: Work): number {
   );
 }
 
-function summarize({ folder, modelFolder }: RunResult, { modelName }: RunConfig): SummaryDetails {
-  const model = shellQuote(shortPath(modelName));
-  const adapter = shellQuote(shortPath(modelFolder!));
+function summarize({ folder }: RunResult): SummaryDetails {
+  const run = shellQuote(shortPath(folder));
   return {
     modelNote: 'LoRA adapter in PEFT format',
     next: [
-      `proximal generate --model ${model} --adapter ${adapter} --prompt "…"`,
-      `proximal evaluate --adapter ${shellQuote(shortPath(folder))}`,
+      `generate --model ${run} --prompt "…"`,
+      `evaluate --adapter ${run}`,
+      `merge ${run} --out …`,
+      `labels create --compare ${run}`,
     ],
   };
 }

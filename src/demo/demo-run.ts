@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readAdapter } from '../base-setup/index.ts';
 import type { RunConfigOptions } from '../config/run-config.ts';
 import { embeddedFolder } from '../embedded/embedded-files.ts';
@@ -7,7 +7,9 @@ import { makeSplitPost, type Split } from '../embedded/world/index.ts';
 import type { Performance } from '../loop/evaluation-report.ts';
 import type { TrainEvent } from '../loop/events.ts';
 import { type LoadedModel, loadModel, PolicyModel } from '../models/index.ts';
+import { readRunState } from '../run/run-state.ts';
 import { trainRun } from '../run/train-run.ts';
+import type { DemoFolder } from './demo-folder.ts';
 import { type DemoReward, trainDemoReward } from './demo-reward.ts';
 import {
   compareGold,
@@ -20,13 +22,6 @@ import {
 export type DemoStage = 'reward' | 'ppo' | 'gold';
 
 export interface DemoOptions {
-  readonly output: string;
-  /** 0 by default. */
-  readonly seed?: number | undefined;
-  /** β of PPO; 0.1 by default. */
-  readonly klCoef?: number | undefined;
-  /** Fewer steps and posts, to check that everything works. */
-  readonly short?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onStage?: ((stage: DemoStage) => void) | undefined;
   readonly onEvent?: ((stage: DemoStage, event: TrainEvent) => void | Promise<void>) | undefined;
@@ -42,6 +37,8 @@ export interface DemoResult {
   readonly samples: readonly { before: GoldSample; after: GoldSample }[];
   readonly seconds: number;
   readonly folder: string;
+  /** The folder of the PPO run. */
+  readonly run: string;
 }
 
 /** Highest KL per token, in nats, at which the policy still counts as close to its reference. */
@@ -53,61 +50,64 @@ const TYPICAL_LENGTH = 24;
 const GOLD_POSTS = 200;
 
 /** Runs the whole pipeline on the embedded model: trains a reward model on preferences, runs PPO with
- *  it, and scores the result with the gold scorer, which training never sees. */
-export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const { seed = 0, short = false, signal, onStage, onEvent } = options;
+ *  it, and scores the result with the gold scorer, which training never sees. Continues the runs that
+ *  the folder already contains. */
+export async function runDemo(folder: DemoFolder, options: DemoOptions = {}): Promise<DemoResult> {
   const started = performance.now();
-  const output = resolve(options.output);
   const model = await loadModel(embeddedFolder);
-  mkdirSync(output, { recursive: true });
-  onStage?.('reward');
-  const reward = await trainDemoReward(model, {
-    seed,
-    folder: join(output, 'reward-model'),
-    maxNewTokens: MAX_NEW_TOKENS,
-    short,
-    signal,
-    onEvent: (event) => onEvent?.('reward', event),
-  });
-  signal?.throwIfAborted();
-  onStage?.('ppo');
-  const run = await trainRun(writeConfig(output, { seed, short, klCoef: options.klCoef }), {
-    signal,
-    loadModel: async () => model,
-    onEvent: (event) => onEvent?.('ppo', event),
-  });
-  signal?.throwIfAborted();
-  onStage?.('gold');
+  try {
+    const result = await runStages(folder, { ...options, model });
+    return { ...result, seconds: (performance.now() - started) / 1000 };
+  } finally {
+    await model.base.dispose();
+  }
+}
+
+async function runStages(
+  folder: DemoFolder,
+  { model, signal, onStage, onEvent }: DemoOptions & { readonly model: LoadedModel },
+): Promise<Omit<DemoResult, 'seconds'>> {
+  const { path, seed, short } = folder;
+  const start = async (stage: DemoStage) => {
+    signal?.throwIfAborted();
+    onStage?.(stage);
+    return {
+      resume: (await readRunState(join(path, stage))) !== undefined,
+      signal,
+      loadModel: async () => model,
+      onEvent: (event: TrainEvent) => onEvent?.(stage, event),
+    };
+  };
+  const output = join(path, 'reward');
+  const reward = await trainDemoReward({ seed, short, output, ...(await start('reward')) });
+  const ppo = await start('ppo');
+  const run = await trainRun(writeConfig(folder, reward!.model), ppo);
+  await start('gold');
   const [before, after] = await scoreBoth(model, {
     seed,
     count: short ? 8 : GOLD_POSTS,
     adapter: run.modelFolder!,
     signal,
   });
-  const { first, last } = run.evaluations!;
-  await model.base.dispose();
+  const { first, model: saved } = run.evaluations!;
   return {
-    reward,
+    reward: reward!,
     gold: compareGold(before, after),
     first: first.report!.performance,
-    last: last.report!.performance,
+    last: saved.report!.performance,
     samples: before.slice(0, 3).map((sample, i) => ({ before: sample, after: after[i]! })),
-    seconds: (performance.now() - started) / 1000,
-    folder: output,
+    folder: path,
+    run: run.folder,
   };
 }
 
 /** Writes the prompts and returns the config of the PPO run. */
-function writeConfig(
-  output: string,
-  options: { seed: number; short: boolean; klCoef?: number | undefined },
-) {
-  const { seed, short, klCoef = 0.1 } = options;
+function writeConfig({ path, seed, short, klCoef }: DemoFolder, rewardModel: string) {
   const write = (name: string, split: Split, { from, count }: { from: number; count: number }) => {
     const posts = Array.from({ length: count }, (_, i) =>
       makeSplitPost(split, { seed, number: from + i }),
     );
-    const file = join(output, name);
+    const file = join(path, name);
     writeFileSync(file, posts.map(({ text }) => `${JSON.stringify({ prompt: text })}\n`).join(''));
     return file;
   };
@@ -118,8 +118,8 @@ function writeConfig(
       from: GOLD_POSTS,
       count: short ? 4 : 32,
     }),
-    reward: [`model:${join(output, 'reward-model')}`],
-    output: join(output, 'ppo'),
+    reward: [`model:${rewardModel}`],
+    output: join(path, 'ppo'),
     seed,
     klCoef,
     maxNewTokens: MAX_NEW_TOKENS,
@@ -150,7 +150,7 @@ async function scoreBoth(
   const reference = new PolicyModel({ base, tokenizer, batchSize: 32 });
   const before = await scoreSummaries(reference, options);
   await reference.dispose();
-  const trained = await readAdapter(adapter, base.modules());
+  const trained = await readAdapter(adapter, base);
   const policy = new PolicyModel({ base, tokenizer, batchSize: 32, adapter: trained.adapter });
   const after = await scoreSummaries(policy, options);
   await policy.dispose();

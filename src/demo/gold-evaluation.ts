@@ -1,4 +1,4 @@
-import { mean, standardDeviation } from '../columns/index.ts';
+import { mean, meanInterval } from '../columns/index.ts';
 import { goldScore, makeSplitPost } from '../embedded/world/index.ts';
 import type { PolicyModel } from '../models/index.ts';
 
@@ -37,6 +37,8 @@ export async function scoreSummaries(
 
 /** Compares two sets of summaries of the same posts. */
 export interface GoldComparison {
+  /** Number of posts. */
+  readonly posts: number;
   readonly before: number;
   readonly after: number;
   /** Fraction of posts whose second summary scores higher; a tie counts ½. */
@@ -59,12 +61,13 @@ export function compareGold(
   const [old, now] = [before.map(({ score }) => score), after.map(({ score }) => score)];
   const d = now.map((score, i) => score - old[i]!);
   const wins = d.map((x) => (Math.sign(x) + 1) / 2);
-  const [low, high] = interval(d);
-  const [winLow, winHigh] = interval(wins);
-  return { before: mean(old), after: mean(now), winRate: mean(wins), winLow, winHigh, low, high };
-}
-
-function interval(x: readonly number[]): [low: number, high: number] {
-  const half = (1.96 * standardDeviation(x)) / Math.sqrt(x.length);
-  return [mean(x) - half, mean(x) + half];
+  const [low, high] = meanInterval(d);
+  const [winLow, winHigh] = meanInterval(wins);
+  return {
+    posts: d.length,
+    before: mean(old),
+    after: mean(now),
+    winRate: mean(wins),
+    ...{ winLow, winHigh, low, high },
+  };
 }

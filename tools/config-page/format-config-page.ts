@@ -9,7 +9,7 @@ import { trainingConfigSchema } from '../../src/config/training-config.ts';
 
 const introduction = `# Config reference
 
-Every key of every config: a key of a config file, a field of the options in TypeScript, and a flag on the command line (\`batchSize\` is \`--batch-size\`). \`npm run config-page\` writes this page from the descriptions in \`src/config\`, which \`--help\` prints too; a test checks that it is up to date.`;
+Every key of every config: a key of a config file, a field of the options in TypeScript, and a flag on the command line (\`batchSize\` is \`--batch-size\`). \`modelName\` may also be called \`model\`, and its flag is \`--model\`. Times are in seconds. \`npm run config-page\` writes this page from the descriptions in \`src/config\`, which \`--help\` prints too; a test checks that it is up to date.`;
 
 /** The Markdown text of docs/config.md. */
 export function formatConfigPage(): string {

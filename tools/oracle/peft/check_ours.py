@@ -25,7 +25,11 @@ import transformers
 from safetensors import safe_open
 
 ROOT = Path(__file__).parents[3]
-TESTS = ["src/base-setup/lora/peft-writer.oracle", "src/models/decoder/save-model"]
+TESTS = [
+    "src/base-setup/lora/peft-writer.oracle",
+    "src/models/decoder/save-model",
+    "src/ppo-trainer/roles.oracle",
+]
 TASKS = {
     "CAUSAL_LM": transformers.AutoModelForCausalLM,
     "SEQ_CLS": transformers.AutoModelForSequenceClassification,

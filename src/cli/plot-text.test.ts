@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { plotText } from './demo.ts';
+import { plotText } from './plot-text.ts';
 
 test('plotText() draws a rising curve from the lower left to the upper right', () => {
   expect(plotText([0, 1], { width: 8, height: 1 })).toEqual(['1.00 │⡠⠊']);
