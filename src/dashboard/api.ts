@@ -1,4 +1,4 @@
-/** The contract between the dashboard's server and its page. Types only. */
+/** The contract between the dashboard's server and its page. */
 
 import type { TokenRecord } from '../loop/records.ts';
 import type { LogRow } from '../run/log-files.ts';
@@ -37,6 +37,10 @@ export interface RunSummary {
     readonly evaluations: number;
     readonly log: number;
   };
+  /** Latest numbers by metric name: of the last step, and of the last evaluation (`eval/…`). */
+  readonly results: Readonly<Record<string, number>>;
+  /** What people wrote about the run; empty if nothing. */
+  readonly note: string;
 }
 
 /** Metrics as columns, in order of steps; null if a step has no such number. */
@@ -59,6 +63,8 @@ export interface SampleRow {
   readonly prompt: string;
   readonly response: string;
   readonly score: number | null;
+  /** The score of each reward source, without its weight; null in runs of earlier versions. */
+  readonly sourceScores: Readonly<Record<string, number>> | null;
   readonly kl: number | null;
   readonly length: number;
   readonly finished: boolean;
@@ -88,6 +94,9 @@ export interface SamplePage {
 /** A line of `tokens.jsonl`. */
 export type TokenColumns = TokenRecord;
 
+/** Longest note of a run, in characters. */
+export const maxNoteLength = 5000;
+
 /** Pause before the next step, resume, save a checkpoint after this step, stop after this step. */
 export type ControlCommand = RunCommand;
 
@@ -99,7 +108,14 @@ export interface LabelQueue {
   readonly id: string;
   readonly name: string;
   readonly kind: LabelTaskKind;
+  /** What labellers are asked. */
+  readonly question: string;
   readonly live: boolean;
+  /** Id of the run that waits for scores, or whose policy is compared; null for other queues and if
+   *  the dashboard does not show the run. */
+  readonly run: string | null;
+  /** What to do with the answers, with the commands for it. */
+  readonly next: readonly NextStep[];
   /** Number of tasks. */
   readonly total: number;
   /** Number of tasks with at least one answer. */
@@ -107,6 +123,12 @@ export interface LabelQueue {
   readonly labellers: readonly { readonly name: string; readonly answers: number }[];
   /** Fraction of the tasks with several answers on which labellers agree; null if there are none. */
   readonly agreement: number | null;
+}
+
+/** A step after labelling, with a command for the folder where the dashboard was started. */
+export interface NextStep {
+  readonly title: string;
+  readonly command: string;
 }
 
 /** A task as one labeller sees it: responses are shuffled and their origin is hidden. */
@@ -131,9 +153,19 @@ export interface LabelAnswer {
   readonly note?: string;
 }
 
-/** Source of a queue's responses: the samples of a run, new ones from a model, or a JSON Lines file of
- *  { prompt, responses } or { prompt, chosen, rejected }. */
+/** Source of a queue's responses: a run's policy against its reference or against another run's policy,
+ *  the samples of a run, new ones from a model, or a JSON Lines file of { prompt, responses } or
+ *  { prompt, chosen, rejected }. */
 export type QueueSource =
+  | {
+      readonly from: 'compare';
+      /** Runs by their ids. */
+      readonly run: string;
+      /** The run's reference if missing. */
+      readonly against?: string;
+      /** File of prompts; the run's validation prompts if missing. */
+      readonly prompts?: string;
+    }
   | { readonly from: 'samples'; readonly run: string; readonly fromStep?: number }
   | {
       readonly from: 'generate';
@@ -146,6 +178,8 @@ export type QueueSource =
 export interface NewQueue {
   readonly name: string;
   readonly kind: LabelTaskKind;
+  /** What labellers are asked; a question that fits the kind if missing. */
+  readonly question?: string;
   readonly source: QueueSource;
   /** Number of responses of a ranking; 2 for a pair, 1 for a rating. */
   readonly responses?: number;
@@ -186,6 +220,7 @@ export interface ApiError {
  * GET  api/runs/:id/samples?…SampleQuery    → SamplePage
  * GET  api/runs/:id/samples/:index/tokens   → TokenColumns
  * POST api/runs/:id/control {command}       → 204; events report the result
+ * POST api/runs/:id/note {note}             → 204; events report the result
  * GET  api/labels                           → LabelQueue[]
  * POST api/labels NewQueue                  → LabelQueue
  * GET  api/labels/:id/next?labeller=        → LabelTask, or 204 if this labeller has answered all
@@ -213,6 +248,8 @@ export interface LiveSource {
     onEvent: (event: DashboardEvent | { readonly type: 'connected' | 'lost' }) => void,
   ): () => void;
   control(run: string, command: ControlCommand): Promise<void>;
+  /** Saves what people want to remember about a run; an empty text removes it. */
+  saveNote(run: string, note: string): Promise<void>;
   queues(): Promise<readonly LabelQueue[]>;
   createQueue(queue: NewQueue): Promise<LabelQueue>;
   nextTask(queue: string, labeller: string): Promise<LabelTask | undefined>;

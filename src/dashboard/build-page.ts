@@ -13,6 +13,7 @@ const client = join(here, 'client');
  *  config schema among them. */
 const otherSources = [
   join(here, 'api.ts'),
+  join(here, 'evaluation-numbers.ts'),
   join(here, 'sample-query.ts'),
   ...['columns', 'config', 'token-attribution', 'reward-kl', 'advantage', 'training', 'loop'].map(
     (folder) => join(here, '..', folder),

@@ -11,6 +11,7 @@ const row = (index: number, fields: Partial<SampleRow> = {}): SampleRow => ({
   prompt: `prompt ${index}`,
   response: `response ${index}`,
   score: index,
+  sourceScores: null,
   kl: 0,
   length: 4,
   finished: true,

@@ -36,6 +36,7 @@ export class DashboardState {
   readonly runId = computed(() => this.run.value?.id);
   readonly runName = computed(() => this.run.value?.name);
 
+  readonly hasActiveRun = computed(() => (this.runs.value ?? []).some(isAlive));
   readonly isLoading = computed(() => this.runs.value === undefined);
   readonly names = stableList(() => (this.runs.value ?? []).map(({ id, name }) => ({ id, name })));
 

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { formatNumber, formatProbability, formatTick, oneLine, visibleText } from './format.ts';
+import {
+  formatColumn,
+  formatExact,
+  formatFixed,
+  formatNumber,
+  formatPercent,
+  formatProbability,
+  formatTick,
+  oneLine,
+  visibleText,
+} from './format.ts';
 
 describe('formatNumber()', () => {
   test.each([
@@ -69,4 +79,26 @@ describe('formatTick()', () => {
     const texts = ['0', '0.3', '−0.25', '1500', '25k', '1.5M', '2e-7', '−4e-4'];
     expect(ticks.map(formatTick)).toEqual(texts);
   });
+});
+
+describe('numbers of a column', () => {
+  test('formatFixed() always has the same decimals, and no negative zero', () => {
+    const texts = [0.5, -2, 1e-9, -1e-9, null, 123.45678].map((x) => formatFixed(x, 3));
+    expect(texts).toEqual(['0.500', '−2.000', '0.000', '0.000', '–', '123.457']);
+  });
+
+  test('formatColumn() has as many decimals as the longest number needs', () => {
+    expect(formatColumn([0.5, -1.25, null, 3])).toEqual(['0.50', '−1.25', '–', '3.00']);
+    expect(formatColumn([1, 2])).toEqual(['1', '2']);
+    expect(formatColumn([0.5, 1e-7])).toEqual(['0.5', '1.00e-7']);
+  });
+
+  test('formatPercent() has at most one decimal', () => {
+    expect([0.625, 0.5, 0.33333, null].map(formatPercent)).toEqual(['62.5%', '50%', '33.3%', '–']);
+  });
+});
+
+test('formatExact() shows every recorded digit', () => {
+  const texts = [0.10000000149, -0.0523411987, 1.5e-7, 12, Number.NaN].map(formatExact);
+  expect(texts).toEqual(['0.1', '−0.0523412', '1.5e-7', '12', '–']);
 });

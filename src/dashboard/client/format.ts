@@ -12,6 +12,41 @@ export function formatNumber(x: number | null | undefined, decimals = 4): string
   return x < 0 ? `−${text}` : text;
 }
 
+/** A number with a fixed number of decimals, so that a column of them is aligned.
+ *  @example 0.5, 3  →  '0.500';  −2, 1  →  '−2.0';  null  →  '–';  1e−9, 3  →  '0.000' */
+export function formatFixed(x: number | null | undefined, decimals: number): string {
+  if (x === null || x === undefined || !Number.isFinite(x) || Math.abs(x) >= 1e6)
+    return formatNumber(x);
+  const text = Math.abs(x).toFixed(decimals);
+  return x < 0 && Number(text) !== 0 ? `−${text}` : text;
+}
+
+/** Numbers of a column with the same number of decimals: as many as formatNumber() needs for any.
+ *  @example [0.5, −1.25, null]  →  ['0.50', '−1.25', '–'] */
+export function formatColumn(column: readonly (number | null | undefined)[]): string[] {
+  const texts = column.map((x) => formatNumber(x));
+  const plain = texts.filter((text) => /^−?\d+(\.\d+)?$/.test(text));
+  const decimals = Math.max(0, ...plain.map((text) => text.split('.')[1]?.length ?? 0));
+  return column.map((x, i) => (plain.includes(texts[i]!) ? formatFixed(x, decimals) : texts[i]!));
+}
+
+/** A fraction as a percentage.
+ *  @example 0.625  →  '62.5%';  null  →  '–' */
+export function formatPercent(fraction: number | null | undefined): string {
+  return fraction === null || fraction === undefined || !Number.isFinite(fraction)
+    ? '–'
+    : `${formatNumber(Math.round(1000 * fraction) / 10)}%`;
+}
+
+/** A number with every digit that a run records, 7 significant ones, so that equations of such numbers
+ *  can be checked with a calculator.
+ *  @example 0.10000000149  →  '0.1';  −0.0523411987  →  '−0.0523412';  1.5e−7  →  '1.5e-7' */
+export function formatExact(x: number | null | undefined): string {
+  if (x === null || x === undefined || !Number.isFinite(x)) return formatNumber(x);
+  const text = String(Number(Math.abs(x).toPrecision(7)));
+  return x < 0 ? `−${text}` : text;
+}
+
 /** A probability from its logprob.
  *  @example ln ½  →  '50%';  ln 0.1234  →  '12.3%';  −20  →  '2.1e-7%' */
 export function formatProbability(logprob: number | null | undefined): string {

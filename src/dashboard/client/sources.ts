@@ -41,6 +41,9 @@ function liveSource(): LiveSource {
     control: async (run, command) => {
       await send(`api/runs/${encodeURIComponent(run)}/control`, { command });
     },
+    saveNote: async (run, note) => {
+      await send(`api/runs/${encodeURIComponent(run)}/note`, { note });
+    },
     queues: () => get<LabelQueue[]>('api/labels'),
     createQueue: (queue) => post<LabelQueue>('api/labels', queue),
     nextTask: async (queue, labeller) => {

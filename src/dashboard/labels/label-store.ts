@@ -1,12 +1,15 @@
 import { join } from 'node:path';
+import type { HumanEvaluation } from '../../run/human-evaluation.ts';
+import { recordHumanEvaluation } from '../../run/record-human-evaluation.ts';
 import type { LabelAnswer, LabelTask, NewQueue } from '../api.ts';
 import { RequestError } from '../server/http/request-error.ts';
-import { type CreateOptions, createTasks } from './create/create-tasks.ts';
+import { createTasks } from './create/create-tasks.ts';
+import type { CreateOptions } from './create/find-source.ts';
 import type { LabelRun } from './create/response-groups.ts';
 import { asksPeople, LiveQueue, liveQueueId } from './live-queue.ts';
 import { parseAnswer, parseLabeller, parseNewQueue } from './parse-request.ts';
 import { hasQueue, listQueueIds, writeQueue } from './queue-folder.ts';
-import { toJsonLines } from './queue-schema.ts';
+import { type Comparison, toJsonLines } from './queue-schema.ts';
 import type { Queue, QueueProgress } from './queue-state.ts';
 import { StoredQueue } from './stored-queue.ts';
 
@@ -17,6 +20,17 @@ export interface LabelStoreOptions {
   readonly runs?: () => Promise<readonly LabelRun[]>;
   /** Folders that files of new queues must be in; anywhere by default. */
   readonly roots?: readonly string[];
+  /** Reports problems that do not concern labellers; they are thrown by default. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+  /** How to call the program in commands for users; `proximal` by default. */
+  readonly program?: string | undefined;
+}
+
+/** A comparison with its result. */
+export interface ComparisonResult extends Comparison {
+  readonly human: HumanEvaluation;
+  /** Whether the run's evaluations did not have this result before. */
+  readonly isRecorded: boolean;
 }
 
 /** Label queues and their answers: those in a folder, and those of runs that wait for scores.
@@ -34,12 +48,17 @@ export class LabelStore {
   private readonly roots: readonly string[] | undefined;
   private readonly opened = new Map<string, StoredQueue>();
   private readonly listeners = new Set<() => void>();
+  private readonly onError: (error: unknown) => void;
+  private readonly program: string | undefined;
   private isGenerating = false;
 
-  constructor({ folder, runs = async () => [], roots }: LabelStoreOptions) {
+  constructor(options: LabelStoreOptions) {
+    const { folder, runs = async () => [], roots, onError = rethrow, program } = options;
+    this.program = program;
     this.folder = folder;
     this.runs = runs;
     this.roots = roots;
+    this.onError = onError;
   }
 
   /** Calls back after each change made here; returns a function that unsubscribes. */
@@ -56,7 +75,7 @@ export class LabelStore {
     const stored: QueueProgress[] = [];
     for (const id of listQueueIds(this.folder)) {
       const queue = this.openStored(id, () => undefined);
-      if (queue !== undefined) stored.push(await queue.progress());
+      if (queue !== undefined) stored.push(await this.describe(queue));
     }
     return [...live, ...stored];
   }
@@ -64,7 +83,7 @@ export class LabelStore {
   /** Creates a queue. Only one model may generate at a time. */
   async create(queue: NewQueue, options: CreateOptions = {}): Promise<QueueProgress> {
     const request = parseNewQueue(queue);
-    const isGenerated = request.source.from === 'generate';
+    const isGenerated = ['generate', 'compare'].includes(request.source.from);
     if (isGenerated && this.isGenerating) {
       throw new RequestError(
         409,
@@ -74,9 +93,10 @@ export class LabelStore {
     this.isGenerating ||= isGenerated;
     try {
       const { runs, roots } = this;
-      const tasks = await createTasks(request, { ...options, runs, roots });
-      const { name, kind, source } = request;
-      const header = { name, kind, source, createdAt: new Date().toISOString() };
+      const { tasks, ...found } = await createTasks(request, { ...options, runs, roots });
+      const { name, kind, question, source } = request;
+      const createdAt = new Date().toISOString();
+      const header = { name, kind, question, source, ...found, createdAt };
       const id = await writeQueue(this.folder, { header, tasks });
       this.notify();
       return await this.progress(id);
@@ -86,7 +106,24 @@ export class LabelStore {
   }
 
   async progress(id: string): Promise<QueueProgress> {
-    return (await this.open(id)).progress();
+    return this.describe(await this.open(id));
+  }
+
+  /** The result of a comparison so far, also added to the evaluations of its run.
+   *  @returns undefined without answers */
+  async results(id: string): Promise<ComparisonResult | undefined> {
+    const queue = await this.open(id);
+    if (!isComparison(queue)) {
+      throw new RequestError(
+        400,
+        `Cannot show the results of ${id}: it must be a comparison, got another queue; create one with "proximal labels create --compare"`,
+      );
+    }
+    const compare = queue.comparison!;
+    const human = await queue.evaluate();
+    if (human === undefined) return undefined;
+    const isRecorded = await recordHumanEvaluation(compare.run, { step: compare.step, human });
+    return { ...compare, human, isRecorded };
   }
 
   /** A task for this labeller; undefined if all are done. */
@@ -97,10 +134,17 @@ export class LabelStore {
 
   async answer(id: string, answer: LabelAnswer): Promise<QueueProgress> {
     const given = parseAnswer(answer);
+    const { labeller } = given;
     const queue = await this.open(id);
+    const before = await queue.progress();
     await queue.answer(given);
+    const progress = await this.describe(queue);
+    if (isComparison(queue) && (await isFinished(queue, { before, progress, labeller }))) {
+      // The answer is saved, so the labeller need not know of a problem with the run's folder.
+      await this.results(id).catch(this.onError);
+    }
     this.notify();
-    return queue.progress();
+    return progress;
   }
 
   /** Removes this labeller's last answer and reopens its task. */
@@ -121,6 +165,15 @@ export class LabelStore {
     );
   }
 
+  /** A queue with the id of the run that it compares. */
+  private async describe(queue: Queue): Promise<QueueProgress> {
+    const progress = await queue.progress();
+    if (!isComparison(queue)) return progress;
+    const { run: folder } = queue.comparison!;
+    const run = (await this.runs()).find((one) => one.folder === folder)?.id ?? null;
+    return { ...progress, run };
+  }
+
   private async open(id: string): Promise<Queue> {
     const run = (await this.runs()).find((one) => liveQueueId(one) === id && asksPeople(one));
     if (run !== undefined) return new LiveQueue(run);
@@ -137,7 +190,7 @@ export class LabelStore {
     const known = this.opened.get(id);
     if (known !== undefined) return known;
     try {
-      const queue = new StoredQueue(join(this.folder, id));
+      const queue = new StoredQueue(join(this.folder, id), { program: this.program });
       this.opened.set(id, queue);
       return queue;
     } catch (error) {
@@ -148,4 +201,29 @@ export class LabelStore {
   private notify(): void {
     for (const listener of this.listeners) listener();
   }
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+function isComparison(queue: Queue): queue is StoredQueue {
+  return queue instanceof StoredQueue && queue.comparison !== undefined;
+}
+
+interface Answered {
+  readonly before: QueueProgress;
+  readonly progress: QueueProgress;
+  readonly labeller: string;
+}
+
+/** Whether the last answer completes the queue or a labeller's part of it. A result after every answer
+ *  would tell the labeller which side each answer was for. */
+async function isFinished(
+  queue: Queue,
+  { before, progress, labeller }: Answered,
+): Promise<boolean> {
+  const { answered, total } = progress;
+  if (before.answered < total && answered === total) return true;
+  return (await queue.next(labeller)) === undefined;
 }

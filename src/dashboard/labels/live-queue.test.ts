@@ -34,7 +34,17 @@ describe('the live queue of a run', () => {
     const { store } = makeWaitingRun();
     expect(await store.list()).toEqual([
       {
-        ...{ id, name: 'Scores for waiting', kind: 'rating', live: true, total: 3, answered: 0 },
+        ...{
+          id,
+          name: 'Scores for waiting',
+          kind: 'rating',
+          live: true,
+          run: '0f',
+          next: [],
+          question: 'How good is the response?',
+          total: 3,
+          answered: 0,
+        },
         ...{ labellers: [], agreement: null, alpha: null },
       },
     ]);

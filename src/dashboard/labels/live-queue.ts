@@ -10,6 +10,7 @@ import {
 import type { LabelAnswer, LabelTask } from '../api.ts';
 import { AnswerBook } from './answer-log.ts';
 import type { LabelRun } from './create/response-groups.ts';
+import { questions } from './next-steps.ts';
 import { exportRow, type StoredTask } from './queue-schema.ts';
 import { type Queue, type QueueProgress, QueueState } from './queue-state.ts';
 
@@ -34,8 +35,11 @@ export class LiveQueue implements Queue {
   }
 
   async progress(): Promise<QueueProgress> {
-    const name = `Scores for ${this.run.name}`;
-    return { ...(await this.state()).progress(), name, live: true };
+    const { id: run, name } = this.run;
+    return {
+      ...(await this.state()).progress(),
+      ...{ name: `Scores for ${name}`, question: questions.rating, live: true, run, next: [] },
+    };
   }
 
   async next(labeller: string): Promise<LabelTask | undefined> {

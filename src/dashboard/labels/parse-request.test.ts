@@ -76,7 +76,7 @@ describe('parseNewQueue()', () => {
     [{ kind: 'poll' }, 'kind must be pair, rating or ranking, got "poll"'],
     [
       { source: { from: 'web' } },
-      'source must be an object whose from is samples, generate or file',
+      'source must be an object whose from is compare, samples, generate or file',
     ],
     [
       { source: { from: 'file', file: 'a\u0000b' } },

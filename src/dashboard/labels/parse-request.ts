@@ -88,9 +88,16 @@ const newQueueSchema = z.strictObject(
   {
     name: line('name', 80),
     kind: z.enum(labelKinds, rule('kind', kindNames)),
+    question: line('question', 200).optional(),
     source: z.discriminatedUnion(
       'from',
       [
+        z.strictObject({
+          from: z.literal('compare'),
+          run: path('run'),
+          against: path('against').optional(),
+          prompts: path('prompts').optional(),
+        }),
         z.strictObject({
           from: z.literal('samples'),
           run: path('run'),
@@ -104,7 +111,7 @@ const newQueueSchema = z.strictObject(
         }),
         z.strictObject({ from: z.literal('file'), file: path('file') }),
       ],
-      rule('source', 'an object whose from is samples, generate or file'),
+      rule('source', 'an object whose from is compare, samples, generate or file'),
     ),
     responses: integer('responses', { min: 1, max: maxResponses }).optional(),
     limit: integer('limit', { min: 1, max: 100_000 }).optional(),

@@ -4,10 +4,38 @@ import type { LabelChoice } from '../api.ts';
 /** Kinds of tasks. */
 export const labelKinds = ['pair', 'rating', 'ranking'] as const;
 
+/** What a queue that compares a run's policy with another model compares. */
+const comparisonSchema = z.object({
+  /** Folder of the run. */
+  run: z.string(),
+  /** Step of its policy. */
+  step: z.int(),
+  /** The other model: `reference`, or the name of another run. */
+  against: z.string(),
+  /** Number of compared prompts; those with equal responses have no task. */
+  prompts: z.int(),
+  equal: z.int(),
+});
+
+export type Comparison = Readonly<z.output<typeof comparisonSchema>>;
+
 /** `queue.json` */
 export const queueHeaderSchema = z.object({
   name: z.string(),
   kind: z.enum(labelKinds),
+  /** What labellers are asked; a question that fits the kind if missing. */
+  question: z.string().optional(),
+  /** Only in queues of human evaluation. */
+  compare: comparisonSchema.optional(),
+  /** How to train on the answers, if known: the model whose responses are labelled, and a file with
+   *  prompts or the config of a run. */
+  training: z
+    .object({
+      model: z.string().optional(),
+      prompts: z.string().optional(),
+      config: z.string().optional(),
+    })
+    .optional(),
   /** As requested. */
   source: z.looseObject({ from: z.string() }),
   createdAt: z.iso.datetime(),

@@ -42,7 +42,7 @@ export class QueueState {
     this.parts = parts;
   }
 
-  progress(): Omit<QueueProgress, 'name' | 'live'> {
+  progress(): Omit<QueueProgress, 'name' | 'question' | 'live' | 'run' | 'next'> {
     const { id, kind, tasks, book } = this.parts;
     const answers = tasks.map((task) => [...book.answersTo(task.id).values()]);
     const choices = answers.map((given) => given.map(({ answer }) => answer));

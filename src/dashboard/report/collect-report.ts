@@ -39,10 +39,11 @@ export async function collectReport(
 
 /** A report is a snapshot: it has no phase and no remaining time, and counts its own samples. */
 function describeRun(summary: RunSummary, samples: number): RunSummary {
-  const { message, counts } = summary;
+  const { message, note, counts } = summary;
   return {
     ...summary,
     message: message === null ? null : hidePaths(message),
+    note: hidePaths(note),
     phase: null,
     eta: null,
     counts: { ...counts, samples },

@@ -106,9 +106,9 @@ const page = { script: "const a = '<!--</script>';", style: 'a{}', icon: '<svg/>
 function report(name: string): ReportData {
   const run = { id: 'r', name, kind: 'ppo', status: 'completed', step: 1, totalSteps: 1 } as const;
   const counts = { metrics: 0, samples: 1, evaluations: 0, log: 0 };
-  const rest = { startedAt: '', eta: null, message: attack, phase: null, counts };
+  const rest = { startedAt: '', eta: null, message: attack, phase: null, counts, results: {} };
   return {
-    run: { ...run, ...rest },
+    run: { ...run, ...rest, note: attack },
     config: { systemPrompt: attack, [attack]: [attack] },
     metrics: { steps: [], columns: {}, rows: 0 },
     evaluations: [],

@@ -8,7 +8,7 @@ import {
   startTestDashboard,
   startWithRun,
 } from '../../../test/helpers/dashboard-server.ts';
-import { writeFakeRun } from '../../../test/helpers/fake-run.ts';
+import { appendFakeRows, fakeMetrics, writeFakeRun } from '../../../test/helpers/fake-run.ts';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import type { MetricColumns, RunSummary, SamplePage } from '../api.ts';
 
@@ -51,7 +51,23 @@ describe('the list of runs', () => {
       message: null,
       phase: null,
       counts: { metrics: 10, samples: 20, evaluations: 2, log: 3 },
+      results: {
+        'objective/scores': fakeMetrics(10)['objective/scores'],
+        'objective/kl': fakeMetrics(10)['objective/kl'],
+        ...{ 'eval/reward': 0.01, 'eval/reward_std': 0.5, 'eval/greedy_reward': 0.01 },
+        ...{ 'eval/best_of_n': 1.01, 'eval/win_rate': 0.75, 'eval/kl': 0.25, 'eval/entropy': 1.5 },
+        ...{ 'eval/length': 24, 'eval/repetition': 0.1, 'eval/explained_variance': 0.5 },
+      },
+      note: '',
     });
+  });
+
+  test('shows the latest results of a run that continues', async () => {
+    const { run, ...dashboard } = await startWithRun({ status: 'running', steps: 10 });
+    appendFakeRows(join(run, 'metrics.jsonl'), [{ step: 11, 'objective/scores': 7 }]);
+    appendFakeRows(join(run, 'evaluations.jsonl'), [{ step: 11, 'eval/loss': 3 }]);
+    const [later] = await askJson<RunSummary[]>(dashboard, '/api/runs');
+    expect(later!.results).toEqual({ 'objective/scores': 7, 'eval/loss': 3 });
   });
 
   test('jumps of the system clock do not change the remaining time', async () => {

@@ -41,6 +41,8 @@ export interface DashboardOptions {
   readonly page?: string | undefined;
   /** Folder of the label queues; `labels` by default. */
   readonly labels?: string | undefined;
+  /** How to call the program in commands for users; `proximal` by default. */
+  readonly program?: string | undefined;
   /** Sends a command to a run; by files in its folder by default. */
   readonly control?: RequestControl | undefined;
   /** Milliseconds between two checks for changes while a page is open; a second by default. */
@@ -97,7 +99,7 @@ function openRuns(options: DashboardOptions) {
     if (runs.some(({ status }) => status === 'waiting')) labels.publish();
   });
   const watch = new RunWatch(library, { interval, onError });
-  const labels = openLabels(folder, { library, publish, onError });
+  const labels = openLabels(folder, { library, publish, onError, program: options.program });
   const stop = async () => {
     watch.stop();
     // Open pages see how a run of this process ended.
@@ -134,6 +136,7 @@ interface OpenLabelsOptions {
   readonly library: RunLibrary;
   readonly publish: (event: DashboardEvent) => void;
   readonly onError: (error: unknown) => void;
+  readonly program: string | undefined;
 }
 
 interface Labels {
@@ -144,9 +147,10 @@ interface Labels {
 
 /** Opens the label queues of a folder. New queues may only read files in the working directory and in
  *  the folders of runs, not everything that this user can read. */
-function openLabels(folder: string, { library, publish, onError }: OpenLabelsOptions): Labels {
+function openLabels(folder: string, options: OpenLabelsOptions): Labels {
+  const { library, publish, onError, program } = options;
   const roots = [process.cwd(), ...library.folders];
-  const store = new LabelStore({ folder, roots, runs: () => library.all() });
+  const store = new LabelStore({ folder, roots, runs: () => library.all(), onError, program });
   const publishQueues = () => {
     store.list().then((queues) => publish({ type: 'labels', queues }), onError);
   };

@@ -6,7 +6,7 @@ import { download, exportPng, fileName, formatCsv } from './chart-export.ts';
 import { type ChartSpec, chartLines, type DrawnRun } from './chart-layout.ts';
 import { ChartLegend } from './chart-legend.tsx';
 import type { ChartView, StepRange } from './chart-view.ts';
-import { findNote, type MetricNote } from './metric-notes.ts';
+import { commonUnit, findNote, type MetricNote } from './metric-notes.ts';
 import { Plot } from './plot.tsx';
 import type { PlotStyle } from './plot-options.ts';
 
@@ -25,11 +25,12 @@ export function ChartCard({ spec, runs, domain, view, style }: ChartCardProps) {
   const canvas = useRef<(() => HTMLCanvasElement | undefined) | null>(null);
   const isLog = ownLog ?? view.isLog.value;
   const smoothing = view.smoothing.value;
+  const unit = commonUnit(metricNotes, spec.metrics);
   // Stacks of several runs would overlap, and on a log scale heights cannot be added.
   const isStacked = spec.isStacked === true && runs.length === 1 && !isLog;
   const content = useMemo(
-    () => ({ lines, domain, isLog, isStacked, smoothing, isSmoothed: smoothing > 0, style }),
-    [lines, domain, isLog, isStacked, smoothing, style],
+    () => ({ lines, domain, isLog, isStacked, unit, smoothing, isSmoothed: smoothing > 0, style }),
+    [lines, domain, isLog, isStacked, unit, smoothing, style],
   );
   const names = [...runs.map(({ name }) => name), spec.title];
   const savePng = async () => {

@@ -12,8 +12,6 @@ export function ChartGrid({ runs, view }: { runs: readonly DrawnRun[]; view: Cha
   const sections = useMemo(() => layOutCharts(names), [names.join('\n')]);
   const domain = useMemo(() => stepRange(runs), [runs]);
   const style = useMemo(readPlotStyle, [isDark.value]);
-  if (sections.length === 0)
-    return <p class="nothing">No metrics yet: the first step is running.</p>;
   return (
     <div class="charts">
       <ChartToolbar view={view} />
@@ -95,7 +93,10 @@ function ChartToolbar({ view }: { view: ChartView }) {
       )}
       <span class="cursor-step">
         {cursor.value === undefined ? (
-          <span class="hint">drag to zoom, double-click to reset</span>
+          <span class="hint">
+            {view.smoothing.value > 0 && 'faint lines: raw, strong lines: smoothed · '}drag to zoom,
+            double-click to reset
+          </span>
         ) : (
           `step ${cursor.value}`
         )}

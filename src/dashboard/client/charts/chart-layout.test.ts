@@ -3,6 +3,23 @@ import { describe, expect, test } from 'vitest';
 import { chartLines, layOutCharts } from './chart-layout.ts';
 
 describe('layOutCharts()', () => {
+  test('puts evaluations first', () => {
+    const sections = layOutCharts([
+      'objective/kl',
+      'eval/reward',
+      'eval/rewards/a/mean',
+      'eval/kl',
+    ]);
+    expect(sections[0]).toEqual({
+      title: 'Evaluation',
+      charts: [
+        { title: 'Validation reward', metrics: ['eval/reward'] },
+        { title: 'Validation reward by source', metrics: ['eval/rewards/a/mean'] },
+        { title: 'Validation KL', metrics: ['eval/kl'] },
+      ],
+    });
+  });
+
   test('groups related metrics and gives each of the rest its own chart', () => {
     const names = ['step', 'kl_div', 'objective/kl', 'lr', 'rewards/b/mean', 'rewards/a/mean'];
     expect(layOutCharts([...names, 'a', 'timing/score', 'timing/update'])).toEqual([

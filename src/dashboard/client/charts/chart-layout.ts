@@ -1,3 +1,4 @@
+import { metricName } from './metric-names.ts';
 import type { Points, RunSeries } from './series.ts';
 
 /** A chart: its title and the metrics on its axis. */
@@ -16,8 +17,22 @@ export interface ChartSection {
 /** The name of a metric, or a pattern of names. */
 type Pattern = string | RegExp;
 
-/** The charts by section, the most important first. */
+/** The charts by section, the most important first: what held-out prompts say about the run. */
 const layout: readonly (readonly [string, readonly (readonly [string, ...Pattern[]])[]])[] = [
+  [
+    'Evaluation',
+    [
+      ['Validation reward', 'eval/reward', 'eval/greedy_reward', 'eval/best_of_n'],
+      ['Win rate', 'eval/win_rate'],
+      ['Validation reward by source', /^eval\/rewards\/.+\/mean$/],
+      ['Finished responses', /^eval\/finished/],
+      ['Validation KL', 'eval/kl'],
+      ['Validation entropy', 'eval/entropy'],
+      ['Validation length', 'eval/length'],
+      ['Repetition', 'eval/repetition'],
+      ['Validation explained variance', 'eval/explained_variance'],
+    ],
+  ],
   [
     'Reward and KL',
     [
@@ -41,18 +56,6 @@ const layout: readonly (readonly [string, readonly (readonly [string, ...Pattern
       ['Variance of the ratio', 'val/ratio_var'],
       ['Clip fraction', 'policy/clipfrac_avg', 'val/clipfrac_avg'],
       ['Explained variance', 'ppo/val/var_explained'],
-    ],
-  ],
-  [
-    'Evaluation',
-    [
-      ['Validation reward', 'eval/reward', 'eval/greedy_reward', 'eval/best_of_n'],
-      ['Win rate', 'eval/win_rate'],
-      ['Validation KL', 'eval/kl'],
-      ['Validation entropy', 'eval/entropy'],
-      ['Validation length', 'eval/length'],
-      ['Repetition', 'eval/repetition'],
-      ['Validation explained variance', 'eval/explained_variance'],
     ],
   ],
   [
@@ -139,11 +142,11 @@ export function chartLines({ metrics }: ChartSpec, runs: readonly DrawnRun[]): L
     metrics.flatMap((metric, index): Line[] => {
       const points = run.series.get(metric);
       if (points === undefined) return [];
-      const short = metrics.length > 1 ? `${shortName(metric)} · ${run.name}` : run.name;
+      const short = metrics.length > 1 ? `${metricName(metric)} · ${run.name}` : run.name;
       return [
         {
           ...points,
-          label: hasSeveralRuns ? short : shortName(metric),
+          label: hasSeveralRuns ? short : metricName(metric),
           name: hasSeveralRuns ? `${run.name} ${metric}` : metric,
           colour: hasSeveralRuns ? run.colour : index,
           dash: hasSeveralRuns ? index : 0,
@@ -152,10 +155,4 @@ export function chartLines({ metrics }: ChartSpec, runs: readonly DrawnRun[]): L
       ];
     }),
   );
-}
-
-/** A metric's name without the part that the chart's title repeats.
- *  @example 'rewards/length/mean'  →  'length', 'timing/score'  →  'score' */
-function shortName(metric: string): string {
-  return metric.replace(/^rewards\/(.+)\/mean$/, '$1').replace(/^(timing|completions)\//, '');
 }

@@ -1,27 +1,90 @@
-import { formatNumber } from '../format.ts';
+import { useMemo } from 'preact/hooks';
+import { formatColumn, formatNumber } from '../format.ts';
 import type { Line } from './chart-layout.ts';
 import { type ChartView, colourCount, dashes } from './chart-view.ts';
-import { nearestIndex } from './series.ts';
+import { nearestIndex, smooth } from './series.ts';
 
-/** The lines of a chart with their numbers at the cursor, else their latest ones. */
+/** The lines of a chart with their numbers at the cursor, else their latest ones. If the lines are
+ *  smoothed, raw and smoothed numbers are in two columns. */
 export function ChartLegend({ lines, view }: { lines: readonly Line[]; view: ChartView }) {
-  return (
-    <ul class={lines.length > 3 ? 'chart-legend many' : 'chart-legend'}>
-      {lines.map((line) => {
-        const { step, value } = valueAt(line, view.cursor.value);
-        return (
-          <li
-            key={line.name}
-            title={step === undefined ? line.name : `${line.name} at step ${step}`}
-          >
-            <LineSwatch colour={line.colour} dash={line.dash} />
-            <span class="chart-legend-label">{line.label}</span>
-            <span class="chart-legend-value">{formatNumber(value)}</span>
-          </li>
-        );
-      })}
-    </ul>
+  const smoothing = view.smoothing.value;
+  const smoothed = useMemo(
+    () => lines.map((line) => smoothLine(line, smoothing)),
+    [lines, smoothing],
   );
+  const { step, rows } = legendRows(lines, { smoothed, cursor: view.cursor.value });
+  const hasSteps = rows.some((row) => row.step !== step);
+  const hasSmoothed = smoothed.some((values) => values !== undefined);
+  const raw = formatColumn(rows.map((row) => row.raw));
+  const smooths = formatColumn(rows.map((row) => row.smoothed));
+  return (
+    <table class="chart-legend">
+      <thead>
+        <tr>
+          <th scope="col">{step === undefined || hasSteps ? 'line' : `step ${step}`}</th>
+          {hasSteps && (
+            <th scope="col" class="chart-legend-step">
+              step
+            </th>
+          )}
+          <th scope="col">{hasSmoothed ? 'raw' : 'value'}</th>
+          {hasSmoothed && <th scope="col">smoothed</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line, i) => (
+          <tr
+            key={line.name}
+            title={
+              rows[i]!.step === undefined ? line.name : `${line.name} at step ${rows[i]!.step}`
+            }
+          >
+            <th scope="row">
+              <LineSwatch colour={line.colour} dash={line.dash} />{' '}
+              <span class="chart-legend-label">{line.label}</span>
+            </th>
+            {hasSteps && <td class="chart-legend-step">{rows[i]!.step ?? '–'}</td>}
+            <td class="chart-legend-value">{raw[i]}</td>
+            {hasSmoothed && <td>{smoothed[i] === undefined ? '' : smooths[i]}</td>}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The smoothed numbers of a line; undefined if it is not smoothed. */
+function smoothLine({ values, isNoisy }: Line, smoothing: number) {
+  return isNoisy && smoothing > 0 ? smooth(values, smoothing) : undefined;
+}
+
+interface LegendRow {
+  /** Undefined if the line has no number. */
+  readonly step: number | undefined;
+  readonly raw: number | null | undefined;
+  readonly smoothed: number | null | undefined;
+}
+
+/** The numbers of each line at the step nearest to the cursor, and the step of most of them: the
+ *  cursor's, or the latest.
+ *  @example kl [1, 3] at steps 1 and 2, smoothed [1, 2], no cursor  →  step 2, raw 3, smoothed 2 */
+export function legendRows(
+  lines: readonly Line[],
+  {
+    smoothed,
+    cursor,
+  }: {
+    readonly smoothed: readonly (readonly (number | null)[] | undefined)[];
+    readonly cursor: number | undefined;
+  },
+): { readonly step: number | undefined; readonly rows: readonly LegendRow[] } {
+  const rows = lines.map((line, i): LegendRow => {
+    const index = nearestIndex(line, cursor ?? Number.POSITIVE_INFINITY);
+    return { step: line.steps[index], raw: line.values[index], smoothed: smoothed[i]?.[index] };
+  });
+  const steps = rows.flatMap(({ step }) => step ?? []);
+  const step = cursor !== undefined && steps.includes(cursor) ? cursor : Math.max(...steps);
+  return { step: steps.length === 0 ? undefined : step, rows };
 }
 
 /** A sample of a line as the chart draws it. */
@@ -44,13 +107,7 @@ export function LineSwatch({ colour, dash = 0 }: { colour: number; dash?: number
 /** A chart's numbers as text, for screen readers.
  *  @example kl 0.5 at step 3  →  'step 3: kl 0.5' */
 export function describeCursor(lines: readonly Line[], cursor: number | undefined): string {
-  const values = lines.map((line) => ({ label: line.label, ...valueAt(line, cursor) }));
-  const steps = values.flatMap(({ step }) => step ?? []);
-  const numbers = values.map(({ label, value }) => `${label} ${formatNumber(value)}`);
-  return `step ${cursor ?? Math.max(0, ...steps)}: ${numbers.join(', ')}`;
-}
-
-function valueAt(line: Line, cursor: number | undefined) {
-  const index = nearestIndex(line, cursor ?? Number.POSITIVE_INFINITY);
-  return { step: line.steps[index], value: line.values[index] };
+  const { step, rows } = legendRows(lines, { smoothed: [], cursor });
+  const numbers = rows.map(({ raw }, i) => `${lines[i]!.label} ${formatNumber(raw)}`);
+  return `step ${cursor ?? step ?? 0}: ${numbers.join(', ')}`;
 }

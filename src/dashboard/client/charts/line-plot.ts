@@ -11,7 +11,7 @@ export interface PlotContent extends PlotShape {
   readonly domain: StepRange;
 }
 
-const height = 170;
+const height = 186;
 
 /** A shorter drag, in pixels, is a click. */
 const MIN_DRAG = 5;
@@ -151,6 +151,7 @@ function needsRebuild(a: PlotContent, b: PlotContent): boolean {
   const looks = ({ lines, ...content }: PlotContent) =>
     JSON.stringify([
       content.isStacked,
+      content.unit,
       yScale({ lines, ...content }),
       lines.map(({ label, colour, dash, steps }) => [label, colour, dash, hasPoints(steps)]),
     ]);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { findNote, parseMetricNotes } from './metric-notes.ts';
+import { commonUnit, findNote, parseMetricNotes } from './metric-notes.ts';
 
 const table = `# Metrics
 
@@ -39,4 +39,15 @@ describe('findNote()', () => {
     expect(findNote(notes, 'rewards/mean')).toBeUndefined();
     expect(findNote(notes, 'toString')).toBeUndefined();
   });
+});
+
+test('commonUnit() is the unit that all metrics of a chart have', () => {
+  const note = (unit: string) => ({ formula: '', unit, reading: '' });
+  const notes = { a: note('nats'), b: note('nats'), c: note('score'), d: note('—') };
+  expect(commonUnit(notes, ['a', 'b'])).toBe('nats');
+  expect([['a', 'c'], ['d'], ['unknown']].map((metrics) => commonUnit(notes, metrics))).toEqual([
+    '',
+    '',
+    '',
+  ]);
 });

@@ -35,6 +35,14 @@ export function findNote(notes: MetricNotes, name: string): MetricNote | undefin
   return pattern === undefined ? undefined : notes[pattern];
 }
 
+/** The unit of a chart's metrics; empty if they have none or different ones.
+ *  @example 'objective/kl'  →  'nats per response' */
+export function commonUnit(notes: MetricNotes, metrics: readonly string[]): string {
+  const units = new Set(metrics.map((metric) => findNote(notes, metric)?.unit ?? '—'));
+  const [unit = '—'] = units;
+  return units.size > 1 || unit === '—' ? '' : unit;
+}
+
 function matches(name: string, pattern: string): boolean {
   const [start, end] = pattern.split(/\{.*\}/, 2) as [string, string];
   return name.length > start.length + end.length && name.startsWith(start) && name.endsWith(end);

@@ -12,6 +12,8 @@ export interface PlotShape {
   readonly isLog: boolean;
   /** Whether lines are stacked, with their areas filled. */
   readonly isStacked: boolean;
+  /** Unit of the numbers; empty if they have none. */
+  readonly unit: string;
   readonly style: PlotStyle;
 }
 
@@ -36,7 +38,7 @@ export function plotOptions(shape: PlotShape, wiring: PlotWiring): uPlot.Options
     padding: [8, 14, 0, 0],
     legend: { show: false },
     scales: { x: { time: false, range: wiring.range }, y: yScale(shape) },
-    axes: axes(shape.style),
+    axes: axes(shape),
     series: [{}, ...raw, ...smoothed],
     ...(isStacked && { bands: lines.slice(1).map((line, i) => toBand(line, { i, shape })) }),
     cursor: {
@@ -107,10 +109,14 @@ export function yScale({ isLog, isStacked, lines }: PlotShape): uPlot.Scale {
   return { distr: 4, asinh: 10 ** Math.floor(Math.log10(middle)) };
 }
 
-function axes({ muted, faint }: PlotStyle): uPlot.Axis[] {
+/** The horizontal axis is labelled with `step`, the vertical one with the unit. */
+function axes({ unit, style: { muted, faint } }: PlotShape): uPlot.Axis[] {
   const common = {
     stroke: muted,
     font: `11px ${plotFont}`,
+    labelFont: `11px ${plotFont}`,
+    labelSize: 15,
+    labelGap: 0,
     grid: { stroke: faint, width: 1 },
     ticks: { show: false },
     values: (_: uPlot, splits: number[]) =>
@@ -121,8 +127,8 @@ function axes({ muted, faint }: PlotStyle): uPlot.Axis[] {
     Array.from({ length: 9 }, (_, power) => one * 10 ** power),
   );
   return [
-    { ...common, size: 24, gap: 4, space: 60, incrs: incrs.sort((a, b) => a - b) },
-    { ...common, size: 46, gap: 6, space: 32 },
+    { ...common, label: 'step', size: 22, gap: 4, space: 60, incrs: incrs.sort((a, b) => a - b) },
+    { ...common, ...(unit !== '' && { label: unit }), size: 46, gap: 6, space: 32 },
   ];
 }
 

@@ -87,9 +87,22 @@ const performance = {
   length: 9,
   repetition: 10,
   explainedVariance: 11,
+  prompts: 12,
+  rewardInterval: [13, 14] as const,
+  rewards: { brevity: { mean: 15, std: 16 } },
+  finishedRate: 17,
+  winRateInterval: [18, 19] as const,
 };
 
 describe('collectSeries()', () => {
+  test('leaves out evaluations by people, which would hide those of the same step', () => {
+    const rows = [
+      { step: 5, 'eval/loss': 2 },
+      { step: 5, human: { winRate: 0.5 } },
+    ];
+    expect([...collectSeries(none, rows)]).toEqual([['eval/loss', { steps: [5], values: [2] }]]);
+  });
+
   test('gives the metrics of an evaluation the names that the run uses', () => {
     const series = collectSeries(none, [{ step: 5, performance, convergence: {}, samples: [] }]);
     const numbers = [...series].map(([name, { values }]) => [name, values[0]]);

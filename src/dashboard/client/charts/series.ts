@@ -1,5 +1,6 @@
-import { evaluationMetrics, type Performance } from '../../../loop/evaluation-report.ts';
+import { isHumanEvaluation } from '../../../run/human-evaluation.ts';
 import type { EvaluationRow, MetricColumns } from '../../api.ts';
+import { evaluationNumbers } from '../../evaluation-numbers.ts';
 
 /** Numbers at increasing steps. */
 export interface Points {
@@ -55,12 +56,11 @@ export function nearestIndex({ steps, values }: Points, step: number): number {
 /** The series of a run by metric name: metrics of its steps and of its evaluations. */
 export type RunSeries = ReadonlyMap<string, Points>;
 
-/** Collects the series of metrics and evaluations. Series without any number are left out.
+/** Collects the series of metrics and evaluations. Series without any number are left out, and so are
+ *  evaluations by people, which are few.
  *  @example an evaluation { step: 5, performance: { kl: 2 } }  →  'eval/kl' with 2 at step 5 */
-export function collectSeries(
-  metrics: MetricColumns,
-  evaluations: readonly EvaluationRow[],
-): RunSeries {
+export function collectSeries(metrics: MetricColumns, rows: readonly EvaluationRow[]): RunSeries {
+  const evaluations = rows.filter((row) => !isHumanEvaluation(row));
   const series = new Map<string, Points>();
   for (const [name, values] of Object.entries(metrics.columns)) {
     if (values.some((value) => value !== null)) series.set(name, { steps: metrics.steps, values });
@@ -71,17 +71,6 @@ export function collectSeries(
     series.set(name, { steps, values: numbers.map((row) => row[name] ?? null) });
   }
   return series;
-}
-
-function evaluationNumbers({ step: _, performance, ...validation }: EvaluationRow) {
-  const metrics: Readonly<Record<string, unknown>> =
-    typeof performance === 'object' && performance !== null
-      ? evaluationMetrics({ performance: performance as Performance })
-      : {};
-  const entries = Object.entries({ ...validation, ...metrics });
-  return Object.fromEntries(
-    entries.filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
-  );
 }
 
 /** Exponential moving average, corrected for its start at 0; nulls are kept and ignored.

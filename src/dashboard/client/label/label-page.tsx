@@ -58,13 +58,13 @@ function LiveLabelPage({ live, runs }: { live: LiveSource; runs: readonly RunSum
       </header>
       {open === undefined ? (
         <>
-          <QueueList live={live} store={store} labeller={name} onOpen={setOpen} />
+          <QueueList {...{ live, store, runs, labeller: name, onOpen: setOpen }} />
           <NewQueueForm {...{ live, store, runs }} />
         </>
       ) : (
         <Labelling
           key={JSON.stringify([open, name])}
-          {...{ live, store, memory, queue: open, labeller: name, onClose: close }}
+          {...{ live, store, memory, runs, queue: open, labeller: name, onClose: close }}
         />
       )}
     </section>

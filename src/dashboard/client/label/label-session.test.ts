@@ -58,6 +58,7 @@ class PairServer implements LiveSource {
 
   createQueue = () => Promise.reject(new Error('unused'));
   control = () => Promise.reject(new Error('unused'));
+  saveNote = () => Promise.reject(new Error('unused'));
   exportUrl = () => '';
 
   private task(index: number): LabelTask {
@@ -72,7 +73,10 @@ class PairServer implements LiveSource {
       id: 'q',
       name: 'q',
       kind: 'pair',
+      question: 'Which?',
       live: true,
+      run: 'r',
+      next: [],
       total,
       answered,
       labellers,

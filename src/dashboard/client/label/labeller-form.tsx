@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface LabellerFormProps {
   readonly name: string | undefined;
@@ -10,27 +10,36 @@ interface LabellerFormProps {
 /** Asks for the labeller's name. */
 export function LabellerForm({ name, onName, onCancel }: LabellerFormProps) {
   const input = useRef<HTMLInputElement>(null);
+  const [isRefused, setRefused] = useState(false);
   useLayoutEffect(() => input.current?.focus(), []);
   const submit = (event: Event) => {
     event.preventDefault();
     const cleaned = cleanName(input.current?.value ?? '');
-    if (cleaned !== undefined) onName(cleaned);
+    if (cleaned !== undefined) return onName(cleaned);
+    setRefused(true);
+    input.current?.focus();
   };
   return (
     <section class="label-page">
       <h2>Label</h2>
-      <form class="label-name" onSubmit={submit}>
+      <form class="label-name" noValidate onSubmit={submit}>
         <label for="label-name">Your name</label>
         <input
           id="label-name"
           ref={input}
           defaultValue={name ?? ''}
           required
-          pattern=".*\S.*"
           maxLength={longestName}
           autocomplete="name"
-          aria-describedby="label-name-hint"
+          aria-invalid={isRefused}
+          aria-describedby="label-name-error label-name-hint"
+          onInput={() => setRefused(false)}
         />
+        <div id="label-name-error" class="label-alert" role="alert">
+          {isRefused && (
+            <p class="label-error">Enter a name with at least one letter or digit to start.</p>
+          )}
+        </div>
         <p id="label-name-hint" class="label-hint">
           Your name is saved with your answers and in this browser.
         </p>

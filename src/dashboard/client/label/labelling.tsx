@@ -1,18 +1,20 @@
 import { untracked, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { LabelQueue, LiveSource } from '../../api.ts';
-import { KeyButton, ProgressBar } from './controls.tsx';
+import type { RunSummary } from '../../api.ts';
+import { ProgressBar } from './controls.tsx';
 import { focusOf, type LabelCommand, performCommand, readKey } from './label-keys.ts';
 import { LabelSession, type LabelSessionOptions } from './label-session.ts';
+import { LabellingDone } from './labelling-done.tsx';
 import { answersOf } from './queue-store.ts';
 import { NoteField, SessionError, TaskView } from './task-view.tsx';
 
 interface LabellingProps extends LabelSessionOptions {
+  readonly runs: readonly RunSummary[];
   readonly onClose: () => void;
 }
 
 /** Labels one queue, task by task. */
-export function Labelling({ onClose, ...options }: LabellingProps) {
+export function Labelling({ onClose, runs, ...options }: LabellingProps) {
   const { store, queue: id, labeller } = options;
   // The options are constant: the component's key contains them.
   const session = useMemo(() => new LabelSession(options), []);
@@ -63,9 +65,12 @@ export function Labelling({ onClose, ...options }: LabellingProps) {
       </p>
       {task === undefined && <SessionError session={session} />}
       {task && (
-        <TaskView {...{ session, task, act }} note={<NoteField session={session} field={note} />} />
+        <TaskView
+          {...{ session, task, act, question: queue?.question ?? '' }}
+          note={<NoteField session={session} field={note} />}
+        />
       )}
-      {isDone && <LabellingDone {...{ live: options.live, queue, act, onClose }} />}
+      {isDone && <LabellingDone {...{ live: options.live, queue, runs, act, onClose }} />}
       {task === undefined && session.state.value === 'loading' && (
         <p class="label-hint">Loading…</p>
       )}
@@ -81,70 +86,5 @@ function Progress({ mine, total }: { mine: number; total: number }) {
         {mine} of {total}
       </span>
     </div>
-  );
-}
-
-interface LabellingDoneProps {
-  readonly live: LiveSource;
-  /** Undefined if the queue was deleted. */
-  readonly queue: LabelQueue | undefined;
-  readonly act: (command: LabelCommand) => void;
-  readonly onClose: () => void;
-}
-
-/** Shown after the last task. */
-function LabellingDone({ live, queue, act, onClose }: LabellingDoneProps) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useLayoutEffect(() => heading.current?.focus(), []);
-  const isLive = queue?.live === true;
-  return (
-    <section class="label-done">
-      <h3 ref={heading} tabIndex={-1}>
-        {isLive ? 'All scored. Waiting for the run…' : 'Thank you: all tasks are answered'}
-      </h3>
-      {isLive ? (
-        <p>The run continues. Its next responses will appear here.</p>
-      ) : (
-        queue && <NextSteps live={live} queue={queue} />
-      )}
-      <div class="label-row">
-        <button type="button" class="label-primary" onClick={onClose}>
-          All queues
-        </button>
-        <KeyButton
-          keys="U"
-          title="Undo the last answer"
-          isReady
-          onPress={() => act({ type: 'undo' })}
-        />
-      </div>
-    </section>
-  );
-}
-
-function NextSteps({ live, queue }: { live: LiveSource; queue: LabelQueue }) {
-  const scale = queue.kind === 'rating' ? ' --rating-min 1 --rating-max 5' : '';
-  return (
-    <>
-      <p>
-        {queue.answered} of {queue.total} tasks are answered.
-      </p>
-      <ol>
-        <li>
-          <a href={live.exportUrl(queue.id)} download>
-            Export the answers
-          </a>{' '}
-          as JSON Lines, such as <code>preferences.jsonl</code>.
-        </li>
-        <li>
-          Train a reward model on them:{' '}
-          <code>{`proximal reward --data preferences.jsonl${scale}`}</code>
-        </li>
-        <li>
-          Train with it:{' '}
-          <code>{'proximal train --prompts prompts.jsonl --reward model:<run>'}</code>
-        </li>
-      </ol>
-    </>
   );
 }

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { RunSummary } from '../../api.ts';
 import { readQueueFields } from './new-queue-form.tsx';
 
-const runs = [{ id: 'r1', name: 'ppo-a' }] as unknown as readonly RunSummary[];
+const runs = [
+  { id: 'r1', name: 'ppo-a' },
+  { id: 'r2', name: 'ppo-b' },
+] as unknown as readonly RunSummary[];
 
 describe('readQueueFields()', () => {
   test('reads the samples of a run from a given step', () => {
@@ -35,6 +38,29 @@ describe('readQueueFields()', () => {
       name: 'pairs of a.jsonl',
       kind: 'pair',
       source: { from: 'file', file: 'data/a.jsonl' },
+    });
+  });
+
+  test('reads a comparison with the reference or with another run, and a question', () => {
+    const fields = {
+      kind: 'pair',
+      from: 'compare',
+      run: 'r1',
+      against: '',
+      question: '',
+      name: '',
+    };
+    expect(readQueueFields(fields, runs)).toEqual({
+      name: 'ppo-a against its reference',
+      kind: 'pair',
+      source: { from: 'compare', run: 'r1' },
+    });
+    const both = { ...fields, kind: 'rating', against: 'r2', question: ' Is it true? ' };
+    expect(readQueueFields(both, runs)).toEqual({
+      name: 'ppo-a against ppo-b',
+      kind: 'rating',
+      question: 'Is it true?',
+      source: { from: 'compare', run: 'r1', against: 'r2' },
     });
   });
 

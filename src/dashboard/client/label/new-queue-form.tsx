@@ -9,6 +9,7 @@ import type {
 } from '../../api.ts';
 import { ProgressBar } from './controls.tsx';
 import { formatError, type QueueStore } from './queue-store.ts';
+import { defaultSource, SourceFields } from './source-fields.tsx';
 
 interface NewQueueFormProps {
   readonly live: LiveSource;
@@ -20,7 +21,8 @@ interface NewQueueFormProps {
 export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
   const details = useRef<HTMLDetailsElement>(null);
   const [kind, setKind] = useState<LabelTaskKind>('pair');
-  const [from, setFrom] = useState<QueueSource['from']>('samples');
+  const [selected, setFrom] = useState<QueueSource['from']>();
+  const from = selected ?? defaultSource(runs);
   const [state, setState] = useState<{ isBusy: boolean; status?: string; error?: string }>({
     isBusy: false,
   });
@@ -50,6 +52,9 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
             titles={kindTitles}
             {...{ value: kind, onValue: setKind }}
           />
+          {kind === 'ranking' && from === 'compare' && (
+            <p class="label-hint">A comparison has two responses: choose or rate them.</p>
+          )}
           <Choice
             legend="Source of responses"
             name="from"
@@ -58,10 +63,18 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
           />
           <div class="label-fields">
             <SourceFields from={from} runs={runs} />
-            {kind === 'ranking' && (
+            {kind === 'ranking' && from !== 'compare' && (
               <NumberField name="responses" title="Responses to rank" range={limits.responses} />
             )}
-            <NumberField name="limit" title="Maximum number of tasks" range={limits.tasks} />
+            <NumberField
+              name="limit"
+              title={from === 'compare' ? 'Maximum number of prompts' : 'Maximum number of tasks'}
+              range={limits.tasks}
+            />
+            <label>
+              Question (optional)
+              <input name="question" maxLength={limits.question} placeholder="Which is better?" />
+            </label>
             <label>
               Name (optional)
               <input name="name" maxLength={limits.name} />
@@ -132,73 +145,6 @@ function NumberField({ name, title, range }: NumberFieldProps) {
   );
 }
 
-interface SourceFieldsProps {
-  readonly from: QueueSource['from'];
-  readonly runs: readonly RunSummary[];
-}
-
-/** The fields of a queue's source. */
-function SourceFields({ from, runs }: SourceFieldsProps) {
-  if (from === 'samples') return <RunFields runs={runs} />;
-  if (from === 'generate') return <ModelFields />;
-  return (
-    <label>
-      JSON Lines file, in the dashboard's folder
-      <input
-        name="file"
-        required
-        aria-describedby="label-file-hint"
-        placeholder="responses.jsonl"
-      />
-      <span id="label-file-hint" class="label-hint">
-        Each line has "prompt" and "responses", or "prompt", "chosen" and "rejected".
-      </span>
-    </label>
-  );
-}
-
-function RunFields({ runs }: Pick<SourceFieldsProps, 'runs'>) {
-  const withSamples = runs.filter(({ counts }) => counts.samples > 0);
-  return (
-    <>
-      <label>
-        Run
-        <select name="run" required>
-          {withSamples.length === 0 && <option value="">No run has samples yet</option>}
-          {withSamples.map(({ id, name, counts }) => (
-            <option key={id} value={id}>
-              {name} ({counts.samples} samples)
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        From step (optional)
-        <input type="number" name="fromStep" min={0} />
-      </label>
-    </>
-  );
-}
-
-function ModelFields() {
-  return (
-    <>
-      <label>
-        Model: a folder or a Hugging Face id
-        <input name="model" required />
-      </label>
-      <label>
-        File of prompts, in the dashboard's folder
-        <input name="prompts" required placeholder="prompts.jsonl" />
-      </label>
-      <label>
-        Maximum response length in tokens (optional)
-        <input type="number" name="maxNewTokens" min={1} max={4096} />
-      </label>
-    </>
-  );
-}
-
 /** Progress of a model that fills a queue. */
 function FillingProgress({ queue }: { queue: FillingQueue | null }) {
   if (queue === null) return null;
@@ -220,6 +166,7 @@ export const kindTitles: Readonly<Record<LabelTaskKind, string>> = {
 };
 
 const sourceTitles: Readonly<Record<QueueSource['from'], string>> = {
+  compare: "A run's policy against its reference or another run",
   samples: 'Samples of a run',
   generate: 'New responses from a model',
   file: 'A file',
@@ -228,6 +175,7 @@ const sourceTitles: Readonly<Record<QueueSource['from'], string>> = {
 /** Limits of the form; a ranking uses the keys 1 to 9. */
 const limits = {
   name: 80,
+  question: 200,
   responses: { min: 2, max: 9, default: 4 },
   tasks: { min: 1, max: 10_000, default: 100 },
 } as const;
@@ -241,10 +189,12 @@ export function readQueueFields(fields: QueueFields, runs: readonly RunSummary[]
   const kind = fields.kind as LabelTaskKind;
   const responses = readInteger(fields.responses);
   const limit = readInteger(fields.limit);
+  const question = fields.question?.trim() ?? '';
   return {
-    name: fields.name?.trim() || `${kind}s of ${nameSource(fields, runs)}`.slice(0, limits.name),
+    name: fields.name?.trim() || nameQueue(fields, runs).slice(0, limits.name),
     kind,
     source: readSource(fields),
+    ...(question !== '' && { question }),
     ...(kind === 'ranking' && responses !== undefined && { responses }),
     ...(limit !== undefined && { limit }),
   };
@@ -253,6 +203,10 @@ export function readQueueFields(fields: QueueFields, runs: readonly RunSummary[]
 function readSource(fields: QueueFields): QueueSource {
   const text = (name: string) => fields[name]?.trim() ?? '';
   if (fields.from === 'file') return { from: 'file', file: text('file') };
+  if (fields.from === 'compare') {
+    const against = text('against');
+    return { from: 'compare', run: text('run'), ...(against !== '' && { against }) };
+  }
   if (fields.from === 'samples') {
     const fromStep = readInteger(fields.fromStep);
     return { from: 'samples', run: text('run'), ...(fromStep !== undefined && { fromStep }) };
@@ -266,8 +220,18 @@ function readSource(fields: QueueFields): QueueSource {
   };
 }
 
+function nameQueue(fields: QueueFields, runs: readonly RunSummary[]): string {
+  if (fields.from !== 'compare') return `${fields.kind}s of ${nameSource(fields, runs)}`;
+  const { run, against } = fields;
+  return `${nameRun(run, runs)} against ${against ? nameRun(against, runs) : 'its reference'}`;
+}
+
+function nameRun(id: string | undefined, runs: readonly RunSummary[]): string {
+  return runs.find((run) => run.id === id)?.name ?? 'a run';
+}
+
 function nameSource(fields: QueueFields, runs: readonly RunSummary[]): string {
-  if (fields.from === 'samples') return runs.find(({ id }) => id === fields.run)?.name ?? 'a run';
+  if (fields.from === 'samples') return nameRun(fields.run, runs);
   const path = (fields.from === 'file' ? fields.file : fields.model) ?? '';
   return path.trim().split(/[\\/]/).filter(Boolean).at(-1) ?? 'a model';
 }

@@ -1,17 +1,19 @@
-import type { LabelQueue, LiveSource } from '../../api.ts';
+import type { LabelQueue, LiveSource, RunSummary } from '../../api.ts';
 import { ProgressBar } from './controls.tsx';
+import { describeEnd, hasEnded } from './labelling-done.tsx';
 import { kindTitles } from './new-queue-form.tsx';
 import { answersOf, type QueueStore, sortQueues } from './queue-store.ts';
 
 interface QueueListProps {
   readonly live: LiveSource;
   readonly store: QueueStore;
+  readonly runs: readonly RunSummary[];
   readonly labeller: string;
   readonly onOpen: (queue: string) => void;
 }
 
 /** All queues; those that a run waits for come first. */
-export function QueueList({ live, store, labeller, onOpen }: QueueListProps) {
+export function QueueList({ live, store, runs, labeller, onOpen }: QueueListProps) {
   const queues = store.queues.value;
   const error = store.error.value;
   return (
@@ -33,7 +35,7 @@ export function QueueList({ live, store, labeller, onOpen }: QueueListProps) {
       )}
       <ul class="label-list">
         {sortQueues(queues ?? []).map((queue) => (
-          <QueueCard key={queue.id} {...{ live, queue, labeller, onOpen }} />
+          <QueueCard key={queue.id} {...{ live, runs, queue, labeller, onOpen }} />
         ))}
       </ul>
     </section>
@@ -44,19 +46,20 @@ interface QueueCardProps extends Omit<QueueListProps, 'store'> {
   readonly queue: LabelQueue;
 }
 
-function QueueCard({ live, queue, labeller, onOpen }: QueueCardProps) {
+function QueueCard({ live, runs, queue, labeller, onOpen }: QueueCardProps) {
   const { id, name, kind, total, answered } = queue;
   const mine = answersOf(queue, labeller);
-  const isWaiting = queue.live && answered < total;
+  const isOver = hasEnded(queue, runs);
+  const waiting =
+    answered < total ? 'A run is waiting for your scores' : 'A run asks for scores here';
   return (
-    <li class={queue.live ? 'label-queue label-queue-live' : 'label-queue'}>
-      {queue.live && (
-        <p class="label-waits">
-          {isWaiting ? 'A run is waiting for your scores' : 'A run asks for scores here'}
-        </p>
-      )}
+    <li class={queue.live && !isOver ? 'label-queue label-queue-live' : 'label-queue'}>
+      {queue.live && !isOver && <p class="label-waits">{waiting}</p>}
+      {isOver && <p>{describeEnd(runs.find((run) => run.id === queue.run))}</p>}
       <h3 dir="auto">{name}</h3>
-      <p class="label-hint">{kindTitles[kind]}</p>
+      <p class="label-hint" dir="auto">
+        {kindTitles[kind]}: {queue.question}
+      </p>
       <ProgressBar label={`Answered in ${name}`} {...{ value: answered, total }} />
       <p class="label-facts">
         <span>

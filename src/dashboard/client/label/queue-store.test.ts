@@ -4,7 +4,8 @@ import { answersOf, formatError, QueueStore, sortQueues } from './queue-store.ts
 
 function queue(id: string, more: Partial<LabelQueue> = {}): LabelQueue {
   const open = { live: false, total: 2, answered: 0, labellers: [], agreement: null };
-  return { id, name: id, kind: 'pair', ...open, ...more };
+  const texts = { name: id, question: 'Which?', run: null, next: [] };
+  return { id, kind: 'pair', ...texts, ...open, ...more };
 }
 
 test('sortQueues() puts queues that a run waits for first and finished ones last', () => {

@@ -7,12 +7,14 @@ import type { LabelSession } from './label-session.ts';
 import { isComplete, moveResponse } from './ranking-order.ts';
 
 interface TaskViewProps extends Omit<TaskPartProps, 'isReady'> {
+  /** What the labeller is asked. */
+  readonly question: string;
   /** The note field. */
   readonly note: ComponentChildren;
 }
 
 /** A prompt, its responses, and the answer buttons. */
-export function TaskView({ session, task, act, note }: TaskViewProps) {
+export function TaskView({ session, task, act, question, note }: TaskViewProps) {
   const isReady = session.state.value === 'ready';
   const props = { session, task, act, isReady };
   return (
@@ -24,6 +26,9 @@ export function TaskView({ session, task, act, note }: TaskViewProps) {
           {task.prompt === '' ? <em>(empty)</em> : visibleText(task.prompt)}
         </div>
       </section>
+      <h3 class="label-question" id="label-question" dir="auto">
+        {question}
+      </h3>
       {task.kind === 'ranking' ? <RankingCards {...props} /> : <Cards {...props} />}
       {note}
       <div class="label-bar">
@@ -63,8 +68,7 @@ const pairKeys = [
 
 function PairKeys({ session, act, isReady }: TaskPartProps) {
   return (
-    <fieldset class="label-keys">
-      <legend class="label-hidden">Which response is better?</legend>
+    <fieldset class="label-keys" aria-labelledby="label-question">
       {pairKeys.map(([keys, title, choice]) => (
         <KeyButton
           key={keys}
@@ -89,8 +93,7 @@ const ratingTitles = ['Very bad', 'Bad', 'Fair', 'Good', 'Very good'];
 function RatingKeys({ session, act, isReady }: TaskPartProps) {
   const chosen = session.chosen.value;
   return (
-    <fieldset class="label-keys">
-      <legend class="label-hidden">How good is the response?</legend>
+    <fieldset class="label-keys" aria-labelledby="label-question">
       {ratingTitles.map((title, i) => (
         <KeyButton
           key={title}

@@ -6,13 +6,14 @@ import './config-table.css';
 interface RunConfig {
   readonly id: string;
   readonly name: string;
-  readonly colour: number;
+  /** Index of its colour in the charts; undefined if there are none. */
+  readonly colour?: number | undefined;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
 /** The settings of the drawn runs side by side; differences are highlighted. */
 export function ConfigTable({ runs }: { runs: readonly RunConfig[] }) {
-  const [onlyDifferences, setOnlyDifferences] = useState(false);
+  const [onlyDifferences, setOnlyDifferences] = useState(true);
   const rows = compareConfigs(runs.map(({ config }) => config));
   const hasSeveralRuns = runs.length > 1;
   const different = rows.filter(({ differs }) => differs);
@@ -49,7 +50,7 @@ function Settings({ runs, rows }: { runs: readonly RunConfig[]; rows: readonly C
             <th scope="col">setting</th>
             {runs.map(({ id, name, colour }) => (
               <th key={id} scope="col">
-                {name} {runs.length > 1 && <LineSwatch colour={colour} />}
+                {name} {runs.length > 1 && colour !== undefined && <LineSwatch colour={colour} />}
               </th>
             ))}
           </tr>

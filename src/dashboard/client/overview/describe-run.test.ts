@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { formatDuration, formatTime, progressOf, refuseCommand } from './describe-run.ts';
+import {
+  commandsFor,
+  explainNoMetrics,
+  formatDuration,
+  formatTime,
+  progressOf,
+} from './describe-run.ts';
 
 describe('formatDuration()', () => {
   test('uses the two largest units', () => {
@@ -8,23 +14,33 @@ describe('formatDuration()', () => {
   });
 });
 
-describe('refuseCommand()', () => {
-  test('a running run can be paused, saved and stopped, not resumed', () => {
-    const refusals = (['pause', 'resume', 'save', 'stop'] as const).map((command) =>
-      refuseCommand({ status: 'running' }, command),
-    );
-    expect(refusals).toEqual([undefined, 'The run is not paused', undefined, undefined]);
+describe('commandsFor()', () => {
+  test('a running or waiting run can be paused, saved and stopped', () => {
+    expect(commandsFor({ status: 'running' })).toEqual(['pause', 'save', 'stop']);
+    expect(commandsFor({ status: 'waiting' })).toEqual(['pause', 'save', 'stop']);
   });
 
-  test('a paused run can be resumed, not paused', () => {
-    expect(refuseCommand({ status: 'paused' }, 'pause')).toBe('The run is already paused');
-    expect(refuseCommand({ status: 'paused' }, 'resume')).toBeUndefined();
+  test('a paused run can be resumed instead', () => {
+    expect(commandsFor({ status: 'paused' })).toEqual(['resume', 'save', 'stop']);
   });
 
   test('a run that has ended accepts no command', () => {
-    expect(refuseCommand({ status: 'completed' }, 'save')).toBe(
-      'The run has ended: it is completed',
+    for (const status of ['completed', 'converged', 'killed', 'failed', 'interrupted'] as const) {
+      expect(commandsFor({ status })).toEqual([]);
+    }
+  });
+});
+
+describe('explainNoMetrics()', () => {
+  test('matches the state of the run', () => {
+    const texts = (['running', 'waiting', 'failed'] as const).map((status) =>
+      explainNoMetrics({ status }),
     );
+    expect(texts).toEqual([
+      'No metrics yet: the first step is running.',
+      'No metrics yet: the run is waiting for scores before its first step.',
+      'No metrics: the run ended before its first step was complete.',
+    ]);
   });
 });
 

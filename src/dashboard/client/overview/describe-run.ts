@@ -27,16 +27,19 @@ export function isAlive({ status }: Pick<RunSummary, 'status'>): boolean {
   return status === 'running' || status === 'paused' || status === 'waiting';
 }
 
-/** Why a command cannot be sent to a run; undefined if it can.
- *  @example resume a running run  →  'The run is not paused' */
-export function refuseCommand(
-  run: Pick<RunSummary, 'status'>,
-  command: ControlCommand,
-): string | undefined {
-  if (!isAlive(run)) return `The run has ended: it is ${statuses[run.status].word}`;
-  if (command === 'pause' && run.status === 'paused') return 'The run is already paused';
-  if (command === 'resume' && run.status !== 'paused') return 'The run is not paused';
-  return undefined;
+/** The commands that make sense for a run in its state; none if it has ended.
+ *  @example a paused run  →  resume, save, stop */
+export function commandsFor(run: Pick<RunSummary, 'status'>): readonly ControlCommand[] {
+  if (!isAlive(run)) return [];
+  return [run.status === 'paused' ? 'resume' : 'pause', 'save', 'stop'];
+}
+
+/** Why a run has no metrics to draw. */
+export function explainNoMetrics(run: Pick<RunSummary, 'status'>): string {
+  if (!isAlive(run)) return 'No metrics: the run ended before its first step was complete.';
+  return run.status === 'running'
+    ? 'No metrics yet: the first step is running.'
+    : `No metrics yet: the run is ${statuses[run.status].word} before its first step.`;
 }
 
 /** Progress of a run from 0 to 1; undefined if its length is unknown.

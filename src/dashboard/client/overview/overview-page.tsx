@@ -2,26 +2,58 @@ import { useMemo, useRef } from 'preact/hooks';
 import { ChartGrid } from '../charts/chart-grid.tsx';
 import type { DrawnRun } from '../charts/chart-layout.ts';
 import type { DashboardState } from '../dashboard-state.ts';
+import { useMedia } from '../shell/hooks.ts';
 import { ConfigTable } from './config-table.tsx';
+import { explainNoMetrics } from './describe-run.ts';
+import { HeadlinePanel } from './headline-panel.tsx';
+import { HumanCard } from './human-card.tsx';
 import { RunList } from './run-list.tsx';
 import { RunPanel } from './run-panel.tsx';
 import { VerdictPanel } from './verdict-panel.tsx';
 import './overview-page.css';
 
+/** Screens on which the side panel would leave no room for charts. */
+const narrow = '(max-width: 900px)';
+
 /** The runs, the state of the selected one, and the charts of all drawn runs. Each part is redrawn only
- *  if its own data change: the step and phase of an active run change every second. */
+ *  if its own data change: the step and phase of an active run change every second. On a narrow screen
+ *  the numbers and charts come before the list, since the header selects a run too. */
 export function OverviewPage({ state }: { state: DashboardState }) {
+  const isNarrow = useMedia(narrow);
+  if (state.runId.value === undefined) {
+    return (
+      <div class="overview">
+        <RunList state={state} />
+        <p class="nothing">This run no longer exists: select another one.</p>
+      </div>
+    );
+  }
+  const charts = (
+    <>
+      <SelectedHeadlines state={state} />
+      <DrawnCharts state={state} />
+    </>
+  );
+  if (isNarrow) {
+    return (
+      <div class="overview">
+        <SelectedRun state={state} />
+        {charts}
+        <SelectedVerdict state={state} />
+        <RunList state={state} />
+        <DrawnConfigs state={state} />
+      </div>
+    );
+  }
   return (
     <div class="overview">
       <aside class="overview-side">
         <RunList state={state} />
         <SelectedRun state={state} />
+        <SelectedVerdict state={state} />
       </aside>
       <div class="overview-main">
-        {state.runId.value === undefined && (
-          <p class="nothing">This run no longer exists: select another one.</p>
-        )}
-        <DrawnCharts state={state} />
+        {charts}
         <DrawnConfigs state={state} />
       </div>
     </div>
@@ -30,14 +62,25 @@ export function OverviewPage({ state }: { state: DashboardState }) {
 
 function SelectedRun({ state }: { state: DashboardState }) {
   const run = state.run.value;
+  return run === undefined ? null : <RunPanel run={run} state={state} />;
+}
+
+function SelectedVerdict({ state }: { state: DashboardState }) {
+  const run = state.run.value;
   if (run === undefined) return null;
   const { status, message } = run;
+  const data = state.dataOf(run.id);
   return (
     <>
-      <RunPanel run={run} state={state} />
-      <VerdictPanel {...{ status, message, data: state.dataOf(run.id) }} />
+      <VerdictPanel {...{ status, message, data }} />
+      <HumanCard evaluations={data.evaluations.value} />
     </>
   );
+}
+
+function SelectedHeadlines({ state }: { state: DashboardState }) {
+  const run = state.run.value;
+  return run === undefined ? null : <HeadlinePanel kind={run.kind} data={state.dataOf(run.id)} />;
 }
 
 function DrawnCharts({ state }: { state: DashboardState }) {
@@ -52,6 +95,10 @@ function DrawnCharts({ state }: { state: DashboardState }) {
     .map(({ id }) => state.dataOf(id))
     .some((data) => data.metrics.value === undefined && data.error.value === undefined);
   if (isLoading) return <p class="nothing">Loading metrics…</p>;
+  if (drawn.every(({ series }) => series.size === 0)) {
+    const run = state.run.value;
+    return <p class="nothing">{run === undefined ? 'No metrics.' : explainNoMetrics(run)}</p>;
+  }
   return <ChartGrid runs={drawn} view={state.view} />;
 }
 

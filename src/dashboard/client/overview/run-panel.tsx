@@ -1,13 +1,15 @@
 import './run-panel.css';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { ControlCommand, LiveSource, RunSummary } from '../../api.ts';
 import type { DashboardState } from '../dashboard-state.ts';
 import { Dialog } from '../shell/dialogs.tsx';
-import { isAlive, refuseCommand } from './describe-run.ts';
+import { commandsFor, isAlive } from './describe-run.ts';
 import { StatusBadge } from './run-list.tsx';
+import { RunNote } from './run-note.tsx';
 
-/** The selected run: its status, its phase, and its controls. */
+/** The selected run: its status, its phase, its note, and the controls of an active run. */
 export function RunPanel({ run, state }: { run: RunSummary; state: DashboardState }) {
+  const { live } = state.source;
   return (
     <section class="panel run-panel" aria-labelledby="run-name">
       <h1 id="run-name">{run.name}</h1>
@@ -19,43 +21,43 @@ export function RunPanel({ run, state }: { run: RunSummary; state: DashboardStat
           </span>
         )}
       </p>
-      {state.source.live !== undefined && (
-        <RunControls key={run.id} run={run} live={state.source.live} />
-      )}
+      {live !== undefined && isAlive(run) && <RunControls key={run.id} run={run} live={live} />}
+      <RunNote key={`note ${run.id}`} run={run} live={live} />
     </section>
   );
 }
 
-const commands: readonly { command: ControlCommand; label: string; confirmation: string }[] = [
-  { command: 'pause', label: 'Pause', confirmation: 'The run pauses before its next step.' },
-  { command: 'resume', label: 'Resume', confirmation: 'The run continues.' },
-  { command: 'save', label: 'Save now', confirmation: 'A checkpoint is saved after this step.' },
-  { command: 'stop', label: 'Stop after this step', confirmation: 'The run ends after this step.' },
-];
+const commands: Readonly<Record<ControlCommand, { label: string; confirmation: string }>> = {
+  pause: { label: 'Pause', confirmation: 'The run pauses before its next step.' },
+  resume: { label: 'Resume', confirmation: 'The run continues.' },
+  save: { label: 'Save now', confirmation: 'A checkpoint is saved after this step.' },
+  stop: { label: 'Stop after this step', confirmation: 'The run ends after this step.' },
+};
 
 interface RunControlsProps {
   readonly run: RunSummary;
   readonly live: LiveSource;
 }
 
-/** Buttons that control an active run. A disabled one explains why. */
+/** Buttons that control an active run: those that make sense in its state. */
 function RunControls(props: RunControlsProps) {
   const { run } = props;
   const { note, send } = useSender(props);
   const [isStopping, setStopping] = useState(false);
-  const ended = isAlive(run) ? '' : 'The run has ended and can no longer be controlled.';
   return (
     <fieldset class="run-controls" aria-label="Control">
-      {commands.map(({ command, label }) => (
-        <ControlButton
-          key={command}
-          label={label}
-          refusal={refuseCommand(run, command)}
+      {commandsFor(run).map((command, i) => (
+        // Pause and Resume are the same button, so that it does not lose the focus.
+        <button
+          key={i}
+          type="button"
           onClick={() => (command === 'stop' ? setStopping(true) : void send(command))}
-        />
+        >
+          {commands[command].label}
+        </button>
       ))}
       <p role="status" class={note.isFailure ? 'failed' : ''}>
-        {note.isFailure ? note.text : ended || note.text}
+        {note.text}
       </p>
       {isStopping && (
         <StopDialog
@@ -70,47 +72,21 @@ function RunControls(props: RunControlsProps) {
   );
 }
 
-/** Sends commands and reports the result of the latest one. */
+const noNote = { text: '', isFailure: false };
+
+/** Sends commands and reports the result of the latest one, until the run's status changes. */
 function useSender({ run, live }: RunControlsProps) {
-  const [note, setNote] = useState({ text: '', isFailure: false });
+  const [note, setNote] = useState(noNote);
+  useEffect(() => setNote(noNote), [run.status]);
   const send = async (command: ControlCommand) => {
     try {
       await live.control(run.id, command);
-      const { confirmation } = commands.find((one) => one.command === command)!;
-      setNote({ text: confirmation, isFailure: false });
+      setNote({ text: commands[command].confirmation, isFailure: false });
     } catch (error) {
       setNote({ text: error instanceof Error ? error.message : String(error), isFailure: true });
     }
   };
   return { note, send };
-}
-
-interface ControlButtonProps {
-  readonly label: string;
-  readonly refusal: string | undefined;
-  readonly onClick: () => void;
-}
-
-function ControlButton({ label, refusal, onClick }: ControlButtonProps) {
-  const id = useId();
-  return (
-    <button
-      type="button"
-      aria-disabled={refusal !== undefined}
-      aria-describedby={refusal === undefined ? undefined : id}
-      title={refusal}
-      onClick={() => {
-        if (refusal === undefined) onClick();
-      }}
-    >
-      {label}
-      {refusal !== undefined && (
-        <span id={id} hidden>
-          {refusal}
-        </span>
-      )}
-    </button>
-  );
 }
 
 function StopDialog({ name, onClose }: { name: string; onClose: (isConfirmed: boolean) => void }) {

@@ -1,6 +1,7 @@
 import './verdict-panel.css';
 import { useState } from 'preact/hooks';
 import type { EvaluationRow, LogRow, RunSummary } from '../../api.ts';
+import { LinkedMessage } from '../label/linked-message.tsx';
 import type { RunData } from '../run-data.ts';
 import { formatTime, isAlive, statuses, type Tone } from './describe-run.ts';
 
@@ -21,7 +22,7 @@ export function VerdictPanel({ status, message, data }: VerdictPanelProps) {
       <h2>Verdict</h2>
       {message !== null && (
         <p class={`verdict tone-${statuses[status].tone}`}>
-          <b>{isAlive({ status }) ? 'Now' : 'End'}</b> {message}
+          <b>{isAlive({ status }) ? 'Now' : 'End'}</b> <LinkedMessage message={message} />
         </p>
       )}
       {verdict !== undefined && verdict.message !== message && (
@@ -36,7 +37,13 @@ export function VerdictPanel({ status, message, data }: VerdictPanelProps) {
           <Warnings warnings={warnings.slice(shownWarnings)} />
         </details>
       )}
-      {isQuiet && <p class="quiet-note">No evaluations and no warnings yet.</p>}
+      {isQuiet && (
+        <p class="quiet-note">
+          {isAlive({ status })
+            ? 'No evaluations and no warnings yet.'
+            : 'The run ended without evaluations and without warnings.'}
+        </p>
+      )}
       {data.error.value !== undefined && (
         <p class="verdict tone-bad" role="alert">
           {data.error.value}

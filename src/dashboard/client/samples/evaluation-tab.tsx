@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { DashboardSource, EvaluationRow, RunSummary } from '../../api.ts';
-import { formatNumber } from '../format.ts';
+import { formatNumber, formatPercent } from '../format.ts';
 import { useLoaded } from '../shell/hooks.ts';
+import { Empty } from './empty.tsx';
+import { explainNoComparisons } from './explain-empty.ts';
 import { TextBlock } from './text-block.tsx';
 
 /** Greedy responses of the policy and the reference to one prompt. */
@@ -37,7 +39,7 @@ export function EvaluationTab({
   if (value === undefined) return <p class="samples-muted">Loading…</p>;
   const shown = value.find(({ step }) => step === selected) ?? value[0];
   if (shown === undefined) {
-    return <p class="samples-muted">No evaluation of this run has responses yet.</p>;
+    return <Empty source={source} run={run} explain={explainNoComparisons} />;
   }
   return (
     <>
@@ -124,10 +126,6 @@ function Comparison({ sample }: { readonly sample: ComparedSample }) {
       </div>
     </article>
   );
-}
-
-function formatPercent(fraction: number | null): string {
-  return fraction === null ? '–' : `${formatNumber(Math.round(1000 * fraction) / 10)}%`;
 }
 
 /** Evaluations with responses, the newest first; rows of validations have none and are left out. */

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { DashboardSource, RunSummary, SampleRow } from '../../api.ts';
 import { formatNumber } from '../format.ts';
 import { useLoaded } from '../shell/hooks.ts';
-import { describeEnd } from './sample-grid-row.tsx';
+import { describeEnd, sourcesOf } from './sample-grid-row.tsx';
 import { PAGE_SIZE } from './sample-list.ts';
 import { ScorePlot } from './score-plot.tsx';
 import { DiffText, TextBlock } from './text-block.tsx';
@@ -23,6 +23,7 @@ export function SampleDetails({
 }) {
   const [showsHistory, setShowsHistory] = useState(false);
   const title = useRef<HTMLHeadingElement>(null);
+  const responses = useResponseCount(row, { source, run });
   useLayoutEffect(() => title.current?.focus(), [row.index]);
   return (
     <section
@@ -41,6 +42,13 @@ export function SampleDetails({
       </header>
       <dl class="samples-facts">
         <Fact name="Score" value={formatNumber(row.score)} />
+        {sourcesOf(row).map((name) => (
+          <Fact
+            key={name}
+            name={`${name}, unweighted`}
+            value={formatNumber(row.sourceScores?.[name])}
+          />
+        ))}
         <Fact name="KL" value={formatNumber(row.kl)} />
         <Fact name="Length" value={`${row.length} tokens`} />
         <Fact name="End" value={describeEnd(row)} />
@@ -51,17 +59,21 @@ export function SampleDetails({
             Tokens
           </button>
         )}
-        <button
-          type="button"
-          aria-pressed={showsHistory}
-          onClick={() => setShowsHistory(!showsHistory)}
-        >
-          Follow this prompt
-        </button>
+        {responses > 1 ? (
+          <button
+            type="button"
+            aria-pressed={showsHistory}
+            onClick={() => setShowsHistory(!showsHistory)}
+          >
+            Follow this prompt ({responses} responses)
+          </button>
+        ) : (
+          responses === 1 && <span class="samples-muted">The only response to this prompt.</span>
+        )}
       </div>
       <h3>Prompt</h3>
       <TextBlock label="Prompt" text={row.prompt} />
-      {showsHistory ? (
+      {showsHistory && responses > 1 ? (
         <PromptHistory key={row.promptIdx} source={source} run={run} promptIdx={row.promptIdx} />
       ) : (
         <>
@@ -71,6 +83,19 @@ export function SampleDetails({
       )}
     </section>
   );
+}
+
+/** Number of responses to the prompt of a sample; 0 until it is known. */
+function useResponseCount(
+  { promptIdx }: SampleRow,
+  { source, run }: { readonly source: DashboardSource; readonly run: RunSummary },
+): number {
+  const key = `${run.id} ${promptIdx} ${run.counts.samples}`;
+  const { value } = useLoaded(key, async () => {
+    const { total } = await source.samples(run.id, { promptIdx, limit: 1 });
+    return { promptIdx, total };
+  });
+  return value?.promptIdx === promptIdx ? value.total : 0;
 }
 
 function Fact({ name, value }: { readonly name: string; readonly value: string }) {

@@ -1,10 +1,20 @@
 import type { SampleRow } from '../../api.ts';
-import { formatNumber, oneLine } from '../format.ts';
+import { formatFixed, oneLine } from '../format.ts';
 import { nextSort, type SampleSort, type SortKey } from './sample-filters.tsx';
 
-const columns: readonly { readonly label: string; readonly key?: SortKey }[] = [
+interface Column {
+  readonly label: string;
+  readonly key?: SortKey;
+  /** Whether it is the score of a reward source. */
+  readonly isSource?: boolean;
+}
+
+const firstColumns: readonly Column[] = [
   { label: 'Step', key: 'step' },
   { label: 'Score', key: 'score' },
+];
+
+const lastColumns: readonly Column[] = [
   { label: 'KL', key: 'kl' },
   { label: 'Length', key: 'length' },
   { label: 'Prompt' },
@@ -16,14 +26,36 @@ interface SortProps {
   readonly onSort: (sort: SampleSort) => void;
 }
 
+/** The reward sources of a sample if it has several; the score is that of a single one. */
+export function sourcesOf({ sourceScores }: Pick<SampleRow, 'sourceScores'>): string[] {
+  const names = Object.keys(sourceScores ?? {});
+  return names.length > 1 ? names : [];
+}
+
 /** Column headers; a click on one sorts by it. */
-export function SampleGridHeader({ sort, onSort }: SortProps) {
+export function SampleGridHeader({
+  sort,
+  onSort,
+  sources,
+}: SortProps & { readonly sources: readonly string[] }) {
+  const columns: readonly Column[] = [
+    ...firstColumns,
+    ...sources.map((label) => ({ label, isSource: true })),
+    ...lastColumns,
+  ];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a real table cannot draw only some of its rows
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus
     <div role="row" aria-rowindex={1} class="samples-row samples-head">
-      {columns.map(({ label, key }) => (
-        <HeaderCell key={label} label={label} sortKey={key} sort={sort} onSort={onSort} />
+      {columns.map(({ label, key, isSource }) => (
+        <HeaderCell
+          key={isSource ? `source ${label}` : label}
+          label={label}
+          name={isSource ? 'source' : label.toLowerCase()}
+          sortKey={key}
+          sort={sort}
+          onSort={onSort}
+        />
       ))}
     </div>
   );
@@ -31,16 +63,21 @@ export function SampleGridHeader({ sort, onSort }: SortProps) {
 
 function HeaderCell({
   label,
+  name: column,
   sortKey,
   sort,
   onSort,
-}: SortProps & { readonly label: string; readonly sortKey: SortKey | undefined }) {
-  const name = `samples-cell samples-${label.toLowerCase()}`;
+}: SortProps & {
+  readonly label: string;
+  readonly name: string;
+  readonly sortKey: SortKey | undefined;
+}) {
+  const name = `samples-cell samples-${column}`;
   if (sortKey === undefined) {
     return (
       // biome-ignore lint/a11y/useSemanticElements: a real table cannot draw only some of its rows
       // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus
-      <div role="columnheader" class={name}>
+      <div role="columnheader" class={name} title={label}>
         {label}
       </div>
     );
@@ -65,6 +102,7 @@ const LINE_LIMIT = 300;
 /** One sample; an ellipsis until it is loaded. */
 export function SampleGridRow({
   row,
+  sources,
   position,
   top,
   isActive,
@@ -72,6 +110,8 @@ export function SampleGridRow({
   onOpen,
 }: {
   readonly row: SampleRow | undefined;
+  /** Reward sources that have a column. */
+  readonly sources: readonly string[];
   /** Its position in the list. */
   readonly position: number;
   /** Pixels from the first row. */
@@ -99,8 +139,11 @@ export function SampleGridRow({
       ) : (
         <>
           <Cell name="step" text={String(row.step)} />
-          <Cell name="score" text={formatNumber(row.score, 3)} />
-          <Cell name="kl" text={formatNumber(row.kl, 3)} />
+          <Cell name="score" text={formatFixed(row.score, 3)} />
+          {sources.map((source) => (
+            <Cell key={source} name="source" text={formatFixed(row.sourceScores?.[source], 3)} />
+          ))}
+          <Cell name="kl" text={formatFixed(row.kl, 3)} />
           <LengthCell row={row} />
           <Cell name="prompt" text={oneLine(row.prompt, LINE_LIMIT)} />
           <Cell name="response" text={oneLine(row.response, LINE_LIMIT)} />
@@ -115,8 +158,20 @@ export function rowId(position: number): string {
 }
 
 /** How a response ended, in a word. */
-export function describeEnd({ finished }: Pick<SampleRow, 'finished'>): string {
+export function describeEnd({ finished }: Pick<SampleRow, 'finished'>): keyof typeof marks {
   return finished ? 'finished' : 'truncated';
+}
+
+const marks = { finished: '■', truncated: '✂' } as const;
+
+/** What the marks in the list mean. */
+export function SampleMarks() {
+  return (
+    <p class="samples-marks">
+      <span aria-hidden="true">{marks.finished}</span> finished{' '}
+      <span aria-hidden="true">{marks.truncated}</span> truncated: no stop token within maxNewTokens
+    </p>
+  );
 }
 
 function LengthCell({ row }: { readonly row: SampleRow }) {
@@ -126,7 +181,7 @@ function LengthCell({ row }: { readonly row: SampleRow }) {
     <div role="gridcell" class="samples-cell samples-length">
       {row.length}
       <span class="samples-end" role="img" aria-label={describeEnd(row)} title={describeEnd(row)}>
-        {row.finished ? '■' : '✂'}
+        {marks[describeEnd(row)]}
       </span>
     </div>
   );

@@ -2,7 +2,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useMedia } from '../shell/hooks.ts';
 import type { SampleSort } from './sample-filters.tsx';
-import { rowId, SampleGridHeader, SampleGridRow } from './sample-grid-row.tsx';
+import { rowId, SampleGridHeader, SampleGridRow, sourcesOf } from './sample-grid-row.tsx';
 import type { RowPages, RowWindow } from './sample-list.ts';
 
 interface SampleGridProps {
@@ -32,6 +32,7 @@ export function SampleGrid(props: SampleGridProps) {
   }, [pages, first, end]);
   const latest = useRef(active);
   latest.current = active;
+  const sources = sourcesOf(pages.row(first) ?? { sourceScores: null });
   const isActiveDrawn = active >= first && active < end;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a real table cannot draw only some of its rows
@@ -43,9 +44,10 @@ export function SampleGrid(props: SampleGridProps) {
       aria-rowcount={total + 1}
       aria-activedescendant={isActiveDrawn ? rowId(active) : undefined}
       tabIndex={0}
+      style={sources.length > 0 ? { '--source-columns': `repeat(${sources.length}, 6.5rem)` } : {}}
       onKeyDown={(event) => handleKey(event, { ...props, latest, total, rowHeight })}
     >
-      <SampleGridHeader sort={props.sort} onSort={props.onSort} />
+      <SampleGridHeader sort={props.sort} onSort={props.onSort} sources={sources} />
       <div role="presentation" class="samples-rows" style={{ height: `${total * rowHeight}px` }}>
         {Array.from({ length: end - first }, (_, i) => {
           const row = pages.row(first + i);
@@ -53,6 +55,7 @@ export function SampleGrid(props: SampleGridProps) {
             <SampleGridRow
               key={first + i}
               row={row}
+              sources={sources}
               position={first + i}
               top={(first + i) * rowHeight}
               isActive={first + i === active}

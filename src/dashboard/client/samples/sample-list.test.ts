@@ -10,6 +10,7 @@ const rowAt = (index: number): SampleRow => ({
   prompt: 'p',
   response: 'r',
   score: 1,
+  sourceScores: null,
   kl: 0,
   length: 1,
   finished: true,

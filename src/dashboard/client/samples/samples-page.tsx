@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DashboardSource, RunSummary, SampleRow } from '../../api.ts';
+import { Empty } from './empty.tsx';
 import { EvaluationTab } from './evaluation-tab.tsx';
+import { explainNoSamples } from './explain-empty.ts';
 import { SampleDetails } from './sample-details.tsx';
 import {
   newestFirst,
@@ -11,6 +13,7 @@ import {
   toQuery,
 } from './sample-filters.tsx';
 import { SampleGrid } from './sample-grid.tsx';
+import { SampleMarks } from './sample-grid-row.tsx';
 import { useSampleList } from './sample-list.ts';
 import './samples.css';
 
@@ -39,7 +42,7 @@ export function SamplesPage({ source, run, onOpenTokens }: SamplesPageProps) {
         aria-labelledby={`samples-tab-${tab}`}
       >
         {tab === 'samples' ? (
-          <SampleBrowser key={run.id} source={source} run={run} onOpenTokens={onOpenTokens} />
+          <Samples key={run.id} source={source} run={run} onOpenTokens={onOpenTokens} />
         ) : (
           <EvaluationTab key={run.id} source={source} run={run} />
         )}
@@ -73,6 +76,13 @@ function TabList({ tab, onSelect }: { readonly tab: Tab; readonly onSelect: (tab
       ))}
     </div>
   );
+}
+
+/** The list of samples, or why there are none. */
+function Samples(props: SamplesPageProps) {
+  const { source, run } = props;
+  if (run.counts.samples > 0) return <SampleBrowser {...props} />;
+  return <Empty source={source} run={run} explain={explainNoSamples} />;
 }
 
 /** The state of the list, restored when the user comes back from the tokens of a sample. */
@@ -124,7 +134,10 @@ function SampleBrowser({ source, run, onOpenTokens }: SamplesPageProps) {
           filters={state.filters}
           onChange={(filters) => changeQuery({ filters })}
         />
-        <ListStatus total={list.pages?.total} error={list.error} />
+        <div class="samples-line">
+          <ListStatus total={list.pages?.total} error={list.error} />
+          <SampleMarks />
+        </div>
         {list.added > 0 && (
           <button type="button" class="samples-new" onClick={showNew}>
             {list.added} new
@@ -142,6 +155,7 @@ function SampleBrowser({ source, run, onOpenTokens }: SamplesPageProps) {
             box={box}
           />
         )}
+        {list.pages?.total === 0 && <p class="samples-none">No sample matches the filters.</p>}
       </div>
       {state.open !== undefined && (
         <SampleDetails

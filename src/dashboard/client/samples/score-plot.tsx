@@ -40,7 +40,7 @@ export function ScorePlot({ points }: { readonly points: readonly ScorePoint[] }
       </svg>
       <figcaption>
         <span>step {steps.min}</span>
-        <span>score</span>
+        <span>score: dots are responses, the line is the mean of a step</span>
         <span>step {steps.max}</span>
       </figcaption>
     </figure>

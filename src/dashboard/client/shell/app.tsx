@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { DashboardState } from '../dashboard-state.ts';
 import { LabelPage } from '../label/label-page.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
+import { RunsPage } from '../runs/runs-page.tsx';
 import { SamplesPage } from '../samples/samples-page.tsx';
 import { TokenPage } from '../tokens/token-page.tsx';
 import { KeyboardHelp } from './dialogs.tsx';
@@ -12,7 +13,7 @@ import { useShortcuts } from './hooks.ts';
 import { formatRoute, type Route } from './route.ts';
 
 const titles: Readonly<Record<Route['page'], string>> = {
-  ...{ overview: 'Overview', samples: 'Samples', tokens: 'Tokens', label: 'Label' },
+  ...{ overview: 'Overview', runs: 'Runs', samples: 'Samples', tokens: 'Tokens', label: 'Label' },
   unknown: 'Unknown page',
 };
 
@@ -24,7 +25,8 @@ export function App({ state }: { state: DashboardState }) {
   const { page } = state.route.value;
   const name = state.runName.value;
   useEffect(() => {
-    document.title = page === 'label' || name === undefined ? 'Proximal' : `${name} · Proximal`;
+    document.title =
+      page === 'label' || page === 'runs' || name === undefined ? 'Proximal' : `${name} · Proximal`;
   }, [page, name]);
   return (
     <>
@@ -47,6 +49,9 @@ function shortcuts(state: DashboardState, onHelp: () => void): Record<string, ()
   return {
     '?': onHelp,
     'g o': () => go(state.overviewOf(state.runId.peek())),
+    'g r': () => {
+      if (state.source.live !== undefined) go('#/runs');
+    },
     'g s': () => {
       const run = state.runId.peek();
       if (run !== undefined) go(formatRoute({ page: 'samples', run }));
@@ -75,6 +80,7 @@ function Page({ state, main }: PageProps) {
     return <Message>No runs yet. Start one with “proximal train” and it will appear here.</Message>;
   }
   if (route.page === 'overview') return <OverviewPage state={state} />;
+  if (route.page === 'runs') return <RunsPage state={state} />;
   return <RunPage route={route} state={state} />;
 }
 

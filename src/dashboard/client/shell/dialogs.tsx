@@ -33,6 +33,7 @@ const keys: readonly (readonly [string, readonly (readonly [string, string])[]])
     [
       ['?', 'this help'],
       ['g o', 'go to Overview'],
+      ['g r', 'go to Runs'],
       ['g s', 'go to Samples'],
       ['g l', 'go to Label'],
       ['Tab', 'next control'],

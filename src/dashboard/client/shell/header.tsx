@@ -22,7 +22,7 @@ export function Header({ state, onHelp }: HeaderProps) {
       <RunSelect state={state} />
       <Pages state={state} />
       <div class="header-tools">
-        <ConnectionState connection={state.connection.value} />
+        <ConnectionState connection={describeConnection(state)} />
         <ThemeButton />
         <button type="button" aria-label="Keyboard help" title="Keyboard help (?)" onClick={onHelp}>
           ?
@@ -63,21 +63,22 @@ function RunSelect({ state }: { state: DashboardState }) {
 function Pages({ state }: { state: DashboardState }) {
   const run = state.runId.value;
   const { page } = state.route.value;
+  // A report has one run and no one to label it.
+  const isLive = state.source.live !== undefined;
   const pages = [
     {
       title: 'Overview',
       href: state.overviewOf(run),
       isCurrent: page === 'overview',
     },
+    ...(isLive ? [{ title: 'Runs', href: '#/runs', isCurrent: page === 'runs' }] : []),
     {
       title: 'Samples',
       // Disabled until there is a run.
       href: run === undefined ? undefined : formatRoute({ page: 'samples', run }),
       isCurrent: page === 'samples' || page === 'tokens',
     },
-    ...(state.source.live === undefined
-      ? []
-      : [{ title: 'Label', href: '#/label', isCurrent: page === 'label' }]),
+    ...(isLive ? [{ title: 'Label', href: '#/label', isCurrent: page === 'label' }] : []),
   ];
   return (
     <nav aria-label="Pages">
@@ -113,9 +114,22 @@ function ThemeButton() {
   );
 }
 
-const states: Readonly<Record<Connection, { word: string; tone: string; hint: string }>> = {
+/** A connection is `live` only while there is something to follow. */
+function describeConnection({ connection, hasActiveRun }: DashboardState): ShownConnection {
+  if (connection.value !== 'live') return connection.value;
+  return hasActiveRun.value ? 'live' : 'connected';
+}
+
+type ShownConnection = Connection | 'connected';
+
+const states: Readonly<Record<ShownConnection, { word: string; tone: string; hint: string }>> = {
   connecting: { word: 'connecting…', tone: 'quiet', hint: 'Connecting to the server' },
   live: { word: 'live', tone: 'good', hint: 'The page updates as runs progress' },
+  connected: {
+    word: 'connected',
+    tone: 'quiet',
+    hint: 'No run is active; new ones appear by themselves',
+  },
   lost: {
     word: 'reconnecting…',
     tone: 'warn',
@@ -125,7 +139,7 @@ const states: Readonly<Record<Connection, { word: string; tone: string; hint: st
 };
 
 /** The state of the connection to the server. */
-function ConnectionState({ connection }: { connection: Connection }) {
+function ConnectionState({ connection }: { connection: ShownConnection }) {
   const { word, tone, hint } = states[connection];
   return (
     <span class={`connection tone-${tone}`} role="status" title={hint}>

@@ -8,6 +8,8 @@ describe('parseRoute()', () => {
     expect(parseRoute('')).toEqual(first);
     expect(parseRoute('#/')).toEqual(first);
     expect(parseRoute('#/label')).toEqual({ page: 'label' });
+    expect(parseRoute('#/runs')).toEqual({ page: 'runs' });
+    expect(formatRoute({ page: 'runs' })).toBe('#/runs');
     expect(parseRoute('#/runs/a%20b')).toEqual({ page: 'overview', run: 'a b', ticked: [] });
     expect(parseRoute('#/runs/a/samples')).toEqual({ page: 'samples', run: 'a' });
     expect(parseRoute('#/runs/a/samples/7')).toEqual({ page: 'tokens', run: 'a', index: 7 });

@@ -11,6 +11,7 @@ interface OverviewView {
 /** A page of the dashboard, from the part of the URL after #. */
 export type Route =
   | ({ readonly page: 'overview'; readonly run: string | undefined } & OverviewView)
+  | { readonly page: 'runs' }
   | { readonly page: 'samples'; readonly run: string }
   | { readonly page: 'tokens'; readonly run: string; readonly index: number }
   | { readonly page: 'label' }
@@ -26,6 +27,7 @@ export function parseRoute(hash: string): Route {
     return { page: 'overview', run: undefined, ...parseView(query) };
   }
   if (parts.length === 1 && parts[0] === 'label') return { page: 'label' };
+  if (parts.length === 1 && parts[0] === 'runs') return { page: 'runs' };
   const run = decode(parts[1] ?? '');
   if (parts[0] !== 'runs' || run === '') return { page: 'unknown' };
   if (parts.length === 2) return { page: 'overview', run, ...parseView(query) };
@@ -37,7 +39,7 @@ export function parseRoute(hash: string): Route {
 
 /** The URL hash of a page. */
 export function formatRoute(route: Exclude<Route, { page: 'unknown' }>): string {
-  if (route.page === 'label') return '#/label';
+  if (route.page === 'label' || route.page === 'runs') return `#/${route.page}`;
   const base = route.run === undefined ? '#/' : `#/runs/${encodeURIComponent(route.run)}`;
   if (route.page === 'overview') return base + formatView(route);
   return route.page === 'samples' ? `${base}/samples` : `${base}/samples/${route.index}`;

@@ -1,7 +1,7 @@
 import { gaeAdvantages, returnsOf, rewardToGo, tdErrors } from '../../../advantage/gae.ts';
 import type { PPOConfig } from '../../../config/ppo-config.ts';
 import type { SampleRow, TokenColumns } from '../../api.ts';
-import { formatNumber } from '../format.ts';
+import { formatExact, formatNumber } from '../format.ts';
 
 /** The settings of PPO that decide a token's numbers. */
 const settings = [
@@ -13,6 +13,7 @@ const settings = [
   'scoreClip',
   'missingEosPenalty',
   'whitenRewards',
+  'centerRewards',
   'clipEpsilon',
   'clipEpsilonHigh',
   'dualClip',
@@ -123,7 +124,12 @@ export function withNumbers(
     const value = values[i - 1];
     if (typeof value === 'string') return text + value + part;
     const needsBrackets = /[−+·] ?$/.test(text) && typeof value === 'number' && value < 0;
-    const number = formatNumber(value);
+    const number = formatExact(value);
     return text + (needsBrackets ? `(${number})` : number) + part;
   });
+}
+
+/** The result of a line, with two digits fewer than its numbers, so that their rounding does not show. */
+export function formatResult(result: number): string {
+  return formatNumber(result, 5);
 }

@@ -1,7 +1,7 @@
 import { placeRewards } from '../../../reward-kl/place-rewards.ts';
 import { penaliseMissingEos, ScoreNormalizer } from '../../../reward-kl/score-normalizer.ts';
 import { whitenWith } from '../../../reward-kl/whiten.ts';
-import { formatNumber } from '../format.ts';
+import { formatExact, formatNumber } from '../format.ts';
 import {
   type ArithmeticInput,
   type ArithmeticLine,
@@ -77,11 +77,11 @@ function recordedReward(
   if (!config.whitenRewards || reward === undefined) return reward;
   if (!rewardWhitening) return undefined;
   const { mean, std } = rewardWhitening;
-  return (reward - mean) * std + mean;
+  return (reward - (config.centerRewards ? 0 : mean)) * std + mean;
 }
 
 function whitenedLines(
-  { columns: { rewards, rewardWhitening } }: ArithmeticInput,
+  { columns: { rewards, rewardWhitening }, config: { centerRewards } }: ArithmeticInput,
   { step, r }: { readonly step: number; readonly r: ArithmeticLine },
 ): ArithmeticLine[] {
   const recorded = rewards[step];
@@ -91,13 +91,16 @@ function whitenedLines(
     return [r, arithmeticLine({ name: 'r′_t', formula, numbers, result: recorded })];
   }
   const { mean, std } = rewardWhitening;
-  const whitened = whitenWith(Float32Array.of(r.result), { mean, std, shiftMean: false });
+  const shiftMean = centerRewards;
+  const whitened = whitenWith(Float32Array.of(r.result), { mean, std, shiftMean });
   return [
     { ...r, recorded: undefined },
     arithmeticLine({
       name: 'r′_t',
-      formula: '(r_t − μ)/σ + μ',
-      numbers: withNumbers`(${r.result} − ${mean})/${std} + ${mean}`,
+      formula: shiftMean ? '(r_t − μ)/σ' : '(r_t − μ)/σ + μ',
+      numbers: shiftMean
+        ? withNumbers`(${r.result} − ${mean})/${std}`
+        : withNumbers`(${r.result} − ${mean})/${std} + ${mean}`,
       result: whitened[0],
       recorded,
     }),
@@ -124,7 +127,7 @@ function rewardNumbers({
   readonly klCoef: number;
   readonly score: number | undefined;
 }): string {
-  if (kl === undefined) return formatNumber(score ?? 0);
+  if (kl === undefined) return formatExact(score ?? 0);
   return score === undefined
     ? withNumbers`−${klCoef}·${kl}`
     : withNumbers`−${klCoef}·${kl} + ${score}`;

@@ -112,7 +112,7 @@ describe('the loss', () => {
       expect(notes).toEqual([]);
       return ['w_t', 'ℓ_t'].map((name) => named(lines, name)!);
     });
-    expect(half![0]!.numbers).toBe('min(e^(−1 − (−0.3069)), 2)');
+    expect(half![0]!.numbers).toBe('min(e^(−1 − (−0.3068528)), 2)');
     expect(half![0]!.result).toBeCloseTo(0.5, 6);
     expect(half![1]!.formula).toBe('−w_t·min(ρ·A, clip(ρ, 1 − ε, 1 + ε)·A)');
     expect(half![1]!.numbers).toBe('−0.5·min(1·0.125, clip(1, 0.8, 1.2)·0.125)');

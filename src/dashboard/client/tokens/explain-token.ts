@@ -1,7 +1,7 @@
 import { whitenWith } from '../../../reward-kl/whiten.ts';
 import { klDivergence } from '../../../token-attribution/kl-divergence.ts';
 import { clippedLoss, policyRatio, rolloutWeights } from '../../../training/policy-loss.ts';
-import { formatNumber } from '../format.ts';
+import { formatExact, formatNumber } from '../format.ts';
 import {
   type ArithmeticConfig,
   type ArithmeticInput,
@@ -50,7 +50,7 @@ function explainKl({ columns, config }: ArithmeticInput, t: number): ArithmeticL
   const { klEstimator } = config;
   const [logprob, refLogprob] = [columns.logprobs[t], columns.refLogprobs[t]];
   const d = (logprob ?? Number.NaN) - (refLogprob ?? Number.NaN);
-  const suffix = klEstimator === 'k1' ? '' : ` = d = ${formatNumber(d)}`;
+  const suffix = klEstimator === 'k1' ? '' : ` = d = ${formatExact(d)}`;
   return arithmeticLine({
     name: 'KL_t',
     formula: klFormulas[klEstimator],
@@ -152,7 +152,7 @@ function explainReturn(
   const advantageLine = arithmeticLine({
     name: 'A_t',
     formula: 'G_t',
-    numbers: formatNumber(G[t]),
+    numbers: formatExact(G[t]),
     result: recomputed.advantages[t],
     recorded: whitening === null ? advantages[t] : undefined,
   });
@@ -168,9 +168,9 @@ function explainLoss(input: ArithmeticInput, t: number): ArithmeticLine[] {
   if (A === undefined || ratio === null || ratio === undefined) return [];
   const { loss, clipped } = clippedLoss(ratio, A, { low, high, dual });
   const bound = dual !== undefined && A < 0 ? `, at most −${dual}·A` : '';
-  const range = `${formatNumber(1 - low)}, ${formatNumber(1 + high)}`;
+  const range = `${formatExact(1 - low)}, ${formatExact(1 + high)}`;
   const weight = explainWeight(input, t);
-  const weightNumber = weight === undefined ? '' : `${formatNumber(weight.result)}·`;
+  const weightNumber = weight === undefined ? '' : `${formatExact(weight.result)}·`;
   const lossLine = arithmeticLine({
     name: 'ℓ_t',
     formula: `−${weight === undefined ? '' : 'w_t·'}min(ρ·A, clip(ρ, 1 − ε, 1 + ε)·A)${bound}`,

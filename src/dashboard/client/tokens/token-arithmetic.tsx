@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { formatNumber } from '../format.ts';
-import type { ArithmeticInput, ArithmeticLine } from './arithmetic.ts';
+import { type ArithmeticInput, type ArithmeticLine, formatResult } from './arithmetic.ts';
 import { explainToken } from './explain-token.ts';
 import './token-arithmetic.css';
 
@@ -49,7 +49,7 @@ function Lines({ lines }: { readonly lines: readonly ArithmeticLine[] }) {
             <Symbols text={`${line.name} = ${line.formula}`} />
           </span>
           <span class="tokens-numbers">
-            = {line.numbers} = <strong>{formatNumber(line.result)}</strong>
+            = {line.numbers} = <strong>{formatResult(line.result)}</strong>
           </span>
           <Comparison line={line} />
           {line.remark !== undefined && (
@@ -68,7 +68,7 @@ function Comparison({ line: { recorded, result, differs } }: { readonly line: Ar
   if (!differs) return <span class="tokens-agrees">✓ matches the run</span>;
   return (
     <span class="tokens-differs">
-      ⚠ the run recorded {formatNumber(recorded)}, a difference of {formatNumber(recorded - result)}
+      ⚠ the run recorded {formatResult(recorded)}, a difference of {formatResult(recorded - result)}
     </span>
   );
 }

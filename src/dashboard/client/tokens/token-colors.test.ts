@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { colorScale, MAX_TINT, tintPercent } from './token-colors.tsx';
+import { colorScale, tintPercent } from './token-colors.tsx';
 
 describe('colorScale()', () => {
   test('a diverging scale extends equally to both sides of its centre', () => {
@@ -34,9 +34,9 @@ describe('colorScale()', () => {
   });
 });
 
-test('tintPercent() is at most MAX_TINT', () => {
-  expect(tintPercent({ hue: 'low', amount: 1 })).toBe('45.0%');
-  expect(tintPercent({ hue: 'high', amount: 0.5 })).toBe('22.5%');
+test('tintPercent() is the share of the strongest colour', () => {
+  expect(tintPercent({ hue: 'low', amount: 1 })).toBe('100.0%');
+  expect(tintPercent({ hue: 'high', amount: 0.5 })).toBe('50.0%');
 });
 
 /** Colours of the theme: [light, dark] as [r, g, b] from 0 to 255. */
@@ -62,16 +62,28 @@ function contrast(a: readonly number[], b: readonly number[]): number {
   return (light! + 0.05) / (dark! + 0.05);
 }
 
-test.each(['accent', 'warn'])('text on any tint of --%s is readable in both themes', (name) => {
-  const theme = readTheme();
-  for (const mode of [0, 1] as const) {
-    const [surface, text, color] = [theme('surface'), theme('text'), theme(name)].map(
-      (pair) => pair[mode],
-    );
-    for (let amount = 0; amount <= 1; amount += 0.05) {
-      const p = amount * MAX_TINT;
-      const mixed = surface!.map((s, i) => s * (1 - p) + color![i]! * p);
-      expect(contrast(mixed, text!)).toBeGreaterThanOrEqual(4.5);
+test.each(['token-high', 'token-low'])(
+  'text on any tint of --%s is readable in both themes',
+  (name) => {
+    const theme = readTheme();
+    for (const mode of [0, 1] as const) {
+      const [surface, text, color] = [theme('surface'), theme('text'), theme(name)].map(
+        (pair) => pair[mode],
+      );
+      for (let amount = 0; amount <= 1; amount += 0.05) {
+        const mixed = surface!.map((s, i) => s * (1 - amount) + color![i]! * amount);
+        expect(contrast(mixed, text!)).toBeGreaterThanOrEqual(4.5);
+      }
     }
-  }
-});
+  },
+);
+
+test.each(['token-high', 'token-low'])(
+  '--%s stands out from the surface in both themes',
+  (name) => {
+    const theme = readTheme();
+    for (const mode of [0, 1] as const) {
+      expect(contrast(theme(name)[mode], theme('surface')[mode])).toBeGreaterThanOrEqual(1.9);
+    }
+  },
+);

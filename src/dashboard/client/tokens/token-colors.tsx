@@ -102,9 +102,6 @@ export function readMetric(name: TokenMetricName, columns: TokenColumns): (numbe
   return metric.read(columns).slice(0, columns.ids.length);
 }
 
-/** Share of the colour in the background at a tint of 1; text stays readable (4.5 : 1) in both themes. */
-export const MAX_TINT = 0.45;
-
 /** A scale over all numbers of a column. A diverging one extends equally to both sides of its centre.
  *  @example around 0: [−1, 0.5]  →  from −1 to 1; −1 is low 1, 0.5 is high ½
  *  @example sequential, strong low: [−4, 0]  →  −4 is high 1, −1 is high ¼ */
@@ -129,9 +126,9 @@ export function colorScale(numbers: readonly (number | null)[], scale: ScaleKind
   return { min: center - reach, max: center + reach, center, tint: onlyFinite(tint) };
 }
 
-/** The percentage of a tint's colour in the background. */
+/** The percentage of a tint's colour in the background; text stays readable (4.5 : 1) at 100 %. */
 export function tintPercent({ amount }: Tint): string {
-  return `${(100 * MAX_TINT * amount).toFixed(1)}%`;
+  return `${(100 * amount).toFixed(1)}%`;
 }
 
 /** Number of colour samples in the legend. */

@@ -1,6 +1,6 @@
 import type { SAPair } from '../../../token-attribution/rollout.ts';
 import type { TokenColumns } from '../../api.ts';
-import { formatNumber, formatProbability, visibleText } from '../format.ts';
+import { formatFixed, formatProbability, visibleText } from '../format.ts';
 import { lastCharacters, TokenContent, tokenLook } from './token-text.tsx';
 
 interface TokenProps {
@@ -12,6 +12,9 @@ interface TokenProps {
 /** Number of characters of the state that are shown, from its end. */
 const STATE_LIMIT = 160;
 
+/** Numbers below each other have the same number of decimals. */
+const decimals = (x: number | null | undefined) => formatFixed(x, 4);
+
 /** All fields of a (state, action) pair. */
 export function TokenFields({ columns, t, stopId }: TokenProps) {
   const pair = toSAPair(columns, t);
@@ -19,15 +22,15 @@ export function TokenFields({ columns, t, stopId }: TokenProps) {
     ['actionTokenId', String(pair.actionTokenId)],
     ['promptIdx', String(pair.promptIdx)],
     ['step', String(pair.step), `in PPO step ${columns.step}`],
-    ['logprob', formatNumber(pair.logprob), formatProbability(pair.logprob)],
-    ['refLogprob', formatNumber(pair.refLogprob), formatProbability(pair.refLogprob)],
-    ['klDiv', formatNumber(pair.klDiv)],
-    ['value', formatNumber(pair.value)],
-    ['advantage', formatNumber(pair.advantage)],
-    ['rewardToGo', formatNumber(pair.rewardToGo)],
-    ['reward', formatNumber(columns.rewards[t])],
-    ['entropy', formatNumber(columns.entropies[t])],
-    ['ratio', formatNumber(columns.ratios[t])],
+    ['logprob', decimals(pair.logprob), formatProbability(pair.logprob)],
+    ['refLogprob', decimals(pair.refLogprob), formatProbability(pair.refLogprob)],
+    ['klDiv', decimals(pair.klDiv)],
+    ['value', decimals(pair.value)],
+    ['advantage', decimals(pair.advantage)],
+    ['rewardToGo', decimals(pair.rewardToGo)],
+    ['reward', decimals(columns.rewards[t])],
+    ['entropy', decimals(columns.entropies[t])],
+    ['ratio', decimals(columns.ratios[t])],
   ];
   return (
     <>

@@ -9,7 +9,7 @@ import {
   tintPercent,
   tokenMetrics,
 } from './token-colors.tsx';
-import { TokenContent, tokenLabel, tokenLook } from './token-text.tsx';
+import { TokenContent, TokenMarks, tokenLabel, tokenLook } from './token-text.tsx';
 
 interface TokenListProps {
   readonly columns: TokenColumns;
@@ -69,6 +69,7 @@ export function TokenList(props: TokenListProps) {
         {tokens}
       </div>
       <TokenLegend metric={tokenMetrics[metric]} scale={scale} />
+      <TokenMarks texts={props.columns.texts} hasStop={props.stopId !== undefined} />
     </>
   );
 }

@@ -22,6 +22,7 @@ describe('findNeighbours()', () => {
     prompt: 'p',
     response: 'r',
     score: 1,
+    sourceScores: null,
     kl: 0,
     length: 1,
     finished: true,

@@ -101,6 +101,12 @@ function TokenBody({ sample, metric, onMetric }: TokenBodyProps) {
         <section class="tokens-section">
           <h2>Along the response</h2>
           <TokenStrips {...{ columns, shown }} onSelect={select} onKey={pressKey} />
+          <p class="tokens-marks tokens-muted">
+            <span>blue bars: above 0</span>
+            <span>orange bars: below 0</span>
+            <span>dashed line: 0</span>
+            <span>grey: the selected token</span>
+          </p>
         </section>
       </div>
       <aside class="tokens-side" aria-label="Selected token">

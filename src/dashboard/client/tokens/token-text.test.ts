@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { makeColumns } from './test-columns.ts';
-import { findStopId, lastCharacters, tokenLabel, tokenLook, tokenPieces } from './token-text.tsx';
+import {
+  findStopId,
+  lastCharacters,
+  tokenLabel,
+  tokenLook,
+  tokenPieces,
+  usedMarks,
+} from './token-text.tsx';
 
 describe('tokenPieces()', () => {
   test.each([
@@ -60,4 +67,12 @@ test('lastCharacters() never splits a character', () => {
   expect(lastCharacters('abcdef', 3)).toBe('…def');
   expect(lastCharacters('abc', 3)).toBe('abc');
   expect(lastCharacters('ab🙂c', 2)).toBe('…c');
+});
+
+test('usedMarks() explains the signs that occur', () => {
+  const meanings = (texts: string[], hasStop: boolean) =>
+    usedMarks(texts, hasStop).map(({ meaning }) => meaning);
+  expect(meanings([' a', 'b\n', ''], true)).toEqual(['space', 'line break', 'end of the response']);
+  expect(meanings(['a', ''], false)).toEqual(['no text of its own']);
+  expect(meanings(['a'], false)).toEqual([]);
 });

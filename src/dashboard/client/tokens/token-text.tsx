@@ -50,6 +50,44 @@ export function TokenContent({
   );
 }
 
+/** What the signs in the tokens mean; only those that occur. */
+export function TokenMarks({
+  texts,
+  hasStop,
+}: {
+  readonly texts: readonly string[];
+  readonly hasStop: boolean;
+}) {
+  const marks = usedMarks(texts, hasStop);
+  if (marks.length === 0) return null;
+  return (
+    <p class="tokens-marks tokens-muted">
+      {marks.map(({ sign, meaning }) => (
+        <span key={meaning}>
+          <span class={sign === STOP ? 'tokens-stop' : 'tokens-mark'}>{sign}</span> {meaning}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** The signs that occur in a response.
+ *  @example [' a', '\n'], finished  →  space, line break, end of the response */
+export function usedMarks(
+  texts: readonly string[],
+  hasStop: boolean,
+): { readonly sign: string; readonly meaning: string }[] {
+  const empty = texts.filter((text) => text === '').length - Number(hasStop);
+  const signs = [
+    { sign: '·', meaning: 'space', isUsed: texts.some((text) => /[^\S\r\n\t]/.test(text)) },
+    { sign: '⇥', meaning: 'tab', isUsed: texts.some((text) => text.includes('\t')) },
+    { sign: '↵', meaning: 'line break', isUsed: texts.some((text) => text.includes('\n')) },
+    { sign: STOP, meaning: 'end of the response', isUsed: hasStop },
+    { sign: NO_TEXT, meaning: 'no text of its own', isUsed: empty > 0 },
+  ];
+  return signs.filter(({ isUsed }) => isUsed).map(({ sign, meaning }) => ({ sign, meaning }));
+}
+
 /** Splits a token's text into pieces. Spaces, tabs and line breaks become signs; a line break still
  *  breaks the line.
  *  @example ' cat\n'  →  mark '·', text 'cat', mark '↵\n' */

@@ -1,31 +1,49 @@
-import { realpath, stat } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
 import type { NewQueue, QueueSource } from '../../api.ts';
 import { RequestError } from '../../server/http/request-error.ts';
 import { maxResponses } from '../parse-request.ts';
-import type { StoredTask } from '../queue-schema.ts';
+import type { QueueHeader, StoredTask } from '../queue-schema.ts';
+import { type CreatedTasks, compareRun, defaultLimit, readTraining } from './compare-run.ts';
+import {
+  type CreateContext,
+  expectFile,
+  findInside,
+  findRun,
+  fromHere,
+  toRequestError,
+} from './find-source.ts';
 import { buildTasks, type ResponseGroup } from './make-tasks.ts';
-import { groupsFromFile, groupsFromSamples, type LabelRun } from './response-groups.ts';
-
-export interface CreateOptions {
-  /** The same seed selects the same tasks; 0 by default. */
-  readonly seed?: number | undefined;
-  readonly signal?: AbortSignal | undefined;
-  /** Called while a model generates, with the number of prompts done and in total. */
-  readonly onProgress?: ((done: number, total: number) => void) | undefined;
-}
-
-interface Context extends CreateOptions {
-  readonly runs: () => Promise<readonly LabelRun[]>;
-  /** Folders that files must be in; anywhere if undefined. */
-  readonly roots: readonly string[] | undefined;
-}
+import { groupsFromFile, groupsFromSamples } from './response-groups.ts';
 
 const defaultRankingSize = 4;
 
-/** The tasks of a new queue. */
-export async function createTasks(queue: NewQueue, context: Context): Promise<StoredTask[]> {
-  const { source, limit = 100 } = queue;
+/** Sources whose responses are grouped by prompt. */
+type GroupSource = Exclude<QueueSource, { readonly from: 'compare' }>;
+
+interface GroupQueue extends NewQueue {
+  readonly source: GroupSource;
+}
+
+/** Creates the tasks of a new queue. */
+export async function createTasks(queue: NewQueue, context: CreateContext): Promise<CreatedTasks> {
+  const { source } = queue;
+  if (source.from === 'compare') return compareRun({ ...queue, source }, context);
+  const tasks = await groupTasks({ ...queue, source }, context);
+  return { tasks, training: await findTraining(source, context) };
+}
+
+/** The model and prompts behind a source, as far as it names them. */
+async function findTraining(
+  source: GroupSource,
+  context: CreateContext,
+): Promise<QueueHeader['training']> {
+  if (source.from === 'file') return { prompts: source.file };
+  if (source.from === 'generate') return { model: source.model, prompts: source.prompts };
+  return readTraining(await findRun(source.run, context));
+}
+
+/** The tasks of a queue whose responses come from anywhere but a comparison. */
+async function groupTasks(queue: GroupQueue, context: CreateContext): Promise<StoredTask[]> {
+  const { source, limit = defaultLimit } = queue;
   const size = sizeOf(queue);
   const { seed = 0 } = context;
   const groups = await readGroups(source, { ...context, size, limit, seed }).catch((error) => {
@@ -37,8 +55,15 @@ export async function createTasks(queue: NewQueue, context: Context): Promise<St
     size === 1 ? 'a response with text' : `${size ?? 2} different responses to one prompt`;
   throw new RequestError(
     400,
-    `Cannot create the queue: its source must have ${what}, but has none among ${groups.length} ${groups.length === 1 ? 'prompt' : 'prompts'}`,
+    `Cannot create the queue: its source must have ${what}, but has none among ${groups.length} ${groups.length === 1 ? 'prompt' : 'prompts'}${remedyFor(queue)}`,
   );
+}
+
+/** A run usually samples one response per prompt. */
+function remedyFor({ source, kind }: GroupQueue): string {
+  return source.from === 'samples' && kind !== 'rating'
+    ? '; rate its samples from 1 to 5, or compare its policy with the reference'
+    : '';
 }
 
 /** Number of responses per task; undefined takes all of a file's row. */
@@ -59,13 +84,13 @@ function sizeOf({ kind, responses, source }: NewQueue): number | undefined {
   );
 }
 
-interface GroupContext extends Context {
+interface GroupContext extends CreateContext {
   readonly size: number | undefined;
   readonly limit: number;
   readonly seed: number;
 }
 
-async function readGroups(source: QueueSource, context: GroupContext): Promise<ResponseGroup[]> {
+async function readGroups(source: GroupSource, context: GroupContext): Promise<ResponseGroup[]> {
   const { size, roots } = context;
   switch (source.from) {
     case 'samples':
@@ -84,76 +109,5 @@ async function readGroups(source: QueueSource, context: GroupContext): Promise<R
       const { maxNewTokens, model: name } = source;
       return groupsFromModel({ ...context, model, name, prompts, maxNewTokens, samples: size! });
     }
-  }
-}
-
-async function findRun(id: string, { runs }: Context): Promise<LabelRun> {
-  const run = (await runs()).find((other) => other.id === id);
-  if (run !== undefined) return run;
-  throw new RequestError(
-    404,
-    `Cannot create the queue: run must be the id of a listed run, got ${JSON.stringify(id)}`,
-  );
-}
-
-async function expectFile(path: string, roots: readonly string[] | undefined): Promise<string> {
-  const found = await findInside(path, roots);
-  // Reading a pipe, for example, could block forever.
-  if (found !== undefined && (await stat(found)).isFile()) return found;
-  const got = found === undefined ? 'no such file' : 'something else';
-  throw new RequestError(400, `Cannot read ${path}: it must be a file, got ${got}`);
-}
-
-/** Errors in the user's file or model become request errors; internal ones do not. */
-function toRequestError(error: unknown, signal: AbortSignal | undefined): unknown {
-  const isUserError = error instanceof Error && !error.message.startsWith('Internal:');
-  if (error instanceof RequestError || !isUserError || signal?.aborted) return error;
-  return new RequestError(400, error.message);
-}
-
-/** The real path of a file, with links resolved; undefined if it does not exist.
- *  @param roots folders that it must be in; anywhere if undefined. Nothing outside is accessed. */
-export async function findInside(
-  path: string,
-  roots: readonly string[] | undefined,
-): Promise<string | undefined> {
-  const absolute = resolve(path);
-  const given = roots?.map((root) => resolve(root));
-  const real = given && (await Promise.all(given.map((root) => realPathOf(root))));
-  const inReal = real?.filter((root) => root !== undefined);
-  expectInside(absolute, { path, roots: given && [...given, ...inReal!] });
-  const found = await realPathOf(absolute);
-  if (found !== undefined) expectInside(found, { path, roots: inReal });
-  return found;
-}
-
-/** A path relative to the working directory if it is inside, which is shorter in errors. */
-export function fromHere(path: string): string {
-  const here = relative(process.cwd(), path);
-  return here !== '' && isWithin(here) ? here : path;
-}
-
-function expectInside(
-  place: string,
-  { path, roots }: { readonly path: string; readonly roots: readonly string[] | undefined },
-): void {
-  if (roots === undefined || roots.some((root) => isWithin(relative(root, place)))) return;
-  throw new RequestError(
-    403,
-    `Cannot use ${path}: it must be in the folder where the dashboard was started, or in a folder that it shows; copy it there`,
-  );
-}
-
-function isWithin(path: string): boolean {
-  return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
-}
-
-async function realPathOf(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw error;
   }
 }

@@ -70,7 +70,7 @@ describe('groupsFromModel()', () => {
     const store = new LabelStore({ folder: join(folder, 'no-labels'), roots: [folder] });
     const make = (model: string) =>
       store.create({ name: 'x', kind: 'pair', source: { ...source, model } });
-    await expect(make(folder)).rejects.toThrow('it must be a folder with config.json');
+    await expect(make(folder)).rejects.toThrow('it must be a run, an adapter or a whole model');
     await expect(make(join(folder, 'none'))).rejects.toThrow(/^Cannot find model /);
   });
 });

@@ -1,10 +1,12 @@
+import { type LoraAdapter, readAdapter } from '../../../base-setup/index.ts';
 import { loadPrompts, type PromptRecord } from '../../../data/index.ts';
 import { randomStream } from '../../../engine/random/index.ts';
 import { type LoadedModel, loadModel, PolicyModel } from '../../../models/index.ts';
+import { findModel } from '../../../run/find-model.ts';
 import { differentResponses, type ResponseGroup } from './make-tasks.ts';
 
 export interface GroupsFromModelOptions {
-  /** Folder or hub id. */
+  /** A run, an adapter, a model folder or a hub id. */
   readonly model: string;
   /** Name of the model in the responses' origin. */
   readonly name: string;
@@ -26,16 +28,18 @@ const defaultLength = 50;
 
 /** New responses of a model to the prompts of a file. */
 export async function groupsFromModel(options: GroupsFromModelOptions): Promise<ResponseGroup[]> {
-  const model = await loadModel(options.model);
+  const { modelName, revision, adapter: folder } = await findModel(options.model);
+  const model = await loadModel(modelName, revision === undefined ? {} : { revision });
   try {
-    return await generateGroups(model, options);
+    const peft = folder === undefined ? undefined : await readAdapter(folder, model.base);
+    return await generateGroups({ ...model, adapter: peft?.adapter }, options);
   } finally {
     await model.base.dispose();
   }
 }
 
 async function generateGroups(
-  model: LoadedModel,
+  model: LoadedModel & { readonly adapter: LoraAdapter | undefined },
   options: GroupsFromModelOptions,
 ): Promise<ResponseGroup[]> {
   const prompts = await selectPrompts(model, options);

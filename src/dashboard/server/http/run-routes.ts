@@ -1,8 +1,10 @@
+import { rm } from 'node:fs/promises';
 import { Hono, type HonoRequest } from 'hono';
 import { z } from 'zod';
+import { writeAtomically } from '../../../fs/index.ts';
 import { runCommands } from '../../../run/run-control.ts';
 import { locateRunFiles } from '../../../run/run-folder.ts';
-import type { ControlCommand } from '../../api.ts';
+import { type ControlCommand, maxNoteLength } from '../../api.ts';
 import { isLiving, readJson } from '../runs/read-state.ts';
 import type { RunLibrary } from '../runs/run-library.ts';
 import { RequestError } from './request-error.ts';
@@ -26,6 +28,8 @@ const sampleFields = {
 };
 
 const indexField = wholeNumber(0, MAX);
+
+const noteSchema = z.strictObject({ note: z.string().max(maxNoteLength) });
 
 const controlSchema = z.strictObject({ command: z.enum(runCommands) });
 
@@ -70,7 +74,36 @@ export function runRoutes(library: RunLibrary, control: RequestControl): Hono {
     await controlRun(library, { id: req.param('id'), command, control });
     return body(null, 204);
   });
+  routes.post('/:id/note', async ({ req, body }) => {
+    const note = readNote(await req.text());
+    const { folder } = await library.get(req.param('id'));
+    await writeNote(folder, note);
+    await library.refresh({ all: true });
+    return body(null, 204);
+  });
   return routes;
+}
+
+function readNote(body: string): string {
+  const { data } = noteSchema.safeParse(parseBody(body));
+  if (data !== undefined) return data.note.trim();
+  throw new RequestError(
+    400,
+    `The body must be {"note": …} with a text of at most ${maxNoteLength} characters`,
+  );
+}
+
+/** Writes the note into the run's folder; an empty one is removed. */
+async function writeNote(folder: string, note: string): Promise<void> {
+  const path = locateRunFiles(folder).note;
+  try {
+    if (note === '') await rm(path, { force: true });
+    else await writeAtomically(path, `${JSON.stringify({ note })}\n`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
+    throw new RequestError(409, "Cannot save the note: the run's folder must be writable");
+  }
 }
 
 async function readCommand(body: string): Promise<ControlCommand> {

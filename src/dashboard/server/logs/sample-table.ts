@@ -58,11 +58,18 @@ export function toSampleRow(record: LogRecord, index: number): SampleRow {
     prompt: typeof prompt === 'string' ? prompt : '',
     response: typeof response === 'string' ? response : '',
     score: toNumber(score),
+    sourceScores: toScores(record.sourceScores),
     kl: toNumber(kl),
     length: toNumber(length) ?? 0,
     finished: finished === true,
     hasTokens: false,
   };
+}
+
+function toScores(value: unknown): SampleRow['sourceScores'] {
+  if (typeof value !== 'object' || value === null) return null;
+  const entries = Object.entries(value).filter(([, score]) => typeof score === 'number');
+  return Object.fromEntries(entries);
 }
 
 function toNumber(value: unknown): number | null {

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { JsonlTail, type LineSink } from '../../../fs/index.ts';
+import { isHumanEvaluation } from '../../../run/human-evaluation.ts';
 import { locateRunFiles, type RunPaths } from '../../../run/run-folder.ts';
 import { stateName } from '../../../run/run-state.ts';
 import type { DashboardEvent, MetricColumns, RunSummary } from '../../api.ts';
+import { evaluationNumbers } from '../../evaluation-numbers.ts';
 import { type LogRecord, parseRecord, readLastRecords } from '../logs/log-records.ts';
 import { MetricTable } from '../logs/metric-table.ts';
 import type { FoundRun } from './find-runs.ts';
@@ -22,10 +24,12 @@ export class RunReader {
   private readonly config: JsonFile;
   private readonly metrics = new MetricFeed();
   private readonly samples = new LineCount();
-  private readonly evaluations = new LineCount();
+  private readonly evaluations = new LastLine();
   private readonly log = new LineCount();
   private readonly tails: readonly JsonlTail[];
+  private readonly note: JsonFile;
   private readonly times = new StepTimes();
+  private lastStep: LogRecord | undefined;
   private last: RunSummary | undefined;
 
   constructor({ id, name, folder }: FoundRun) {
@@ -35,6 +39,7 @@ export class RunReader {
     this.paths = locateRunFiles(folder);
     this.state = new JsonFile(join(folder, stateName));
     this.config = new JsonFile(this.paths.config);
+    this.note = new JsonFile(this.paths.note);
     this.tails = [
       new JsonlTail(this.paths.metrics, this.metrics),
       new JsonlTail(this.paths.samples, this.samples),
@@ -66,20 +71,28 @@ export class RunReader {
     const changes = await Promise.all(this.tails.map((tail) => tail.update()));
     const added = this.metrics.take();
     const isReset = changes.includes('reset');
-    await this.followTimes(isReset ? 'many' : added);
-    const summary = this.describe(state, (await this.config.read()) ?? {});
+    await this.followSteps(isReset ? 'many' : added);
+    const config = (await this.config.read()) ?? {};
+    const { note } = (await this.note.read()) ?? {};
+    const summary = this.describe(state, { config, note: typeof note === 'string' ? note : '' });
     if (!isDeepStrictEqual(summary, this.last)) this.last = summary;
     if (isReset || (added === 'many' && !isFirst)) return [{ type: 'reset', run: this.id }];
     if (added === undefined || added === 'many') return [];
     return [{ type: 'metrics', run: this.id, data: added.columns }];
   }
 
-  private async followTimes(added: NewMetrics): Promise<void> {
-    if (added === 'many') this.times.restart(await readLastRecords(this.paths.metrics));
-    else if (added !== undefined) this.times.add(added.records);
+  private async followSteps(added: NewMetrics): Promise<void> {
+    if (added === undefined) return;
+    const records = added === 'many' ? await readLastRecords(this.paths.metrics) : added.records;
+    if (added === 'many') this.times.restart(records);
+    else this.times.add(records);
+    this.lastStep = records.at(-1);
   }
 
-  private describe(state: ReadState, config: Readonly<Record<string, unknown>>): RunSummary {
+  private describe(
+    state: ReadState,
+    { config, note }: { readonly config: Readonly<Record<string, unknown>>; readonly note: string },
+  ): RunSummary {
     return {
       id: this.id,
       name: this.name,
@@ -92,6 +105,8 @@ export class RunReader {
         evaluations: this.evaluations.count,
         log: this.log.count,
       },
+      results: { ...stepResults(this.lastStep), ...evaluationResults(this.evaluations.last) },
+      note,
     };
   }
 
@@ -151,6 +166,20 @@ class MetricFeed implements LineSink {
   }
 }
 
+/** The metrics of a step that lists of runs show. */
+const listedMetrics = ['objective/scores', 'objective/kl', 'train/loss', 'train/accuracy'];
+
+function stepResults(record: LogRecord | undefined): Record<string, number> {
+  const entries = listedMetrics.map((name) => [name, record?.[name]] as const);
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, number] => Number.isFinite(entry[1])),
+  );
+}
+
+function evaluationResults(record: LogRecord | undefined): Record<string, number> {
+  return record === undefined ? {} : evaluationNumbers(record);
+}
+
 /** Counts the lines of a log. */
 class LineCount implements LineSink {
   private lines = 0;
@@ -159,13 +188,35 @@ class LineCount implements LineSink {
     return this.lines;
   }
 
-  add(): boolean {
+  add(_bytes?: Buffer): boolean {
     this.lines++;
     return true;
   }
 
   clear(): void {
     this.lines = 0;
+  }
+}
+
+/** Counts the lines of a log and parses the last one. */
+class LastLine extends LineCount {
+  private record: LogRecord | undefined;
+
+  /** The last valid record; evaluations by people have none of the numbers that lists show. */
+  get last(): LogRecord | undefined {
+    return this.record;
+  }
+
+  override add(bytes: Buffer): boolean {
+    const record = parseRecord(bytes);
+    if (record !== undefined && !isHumanEvaluation(record)) this.record = record;
+    super.add();
+    return true;
+  }
+
+  override clear(): void {
+    this.record = undefined;
+    super.clear();
   }
 }
 

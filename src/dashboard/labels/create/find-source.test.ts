@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeTempFolder } from '../../../../test/helpers/runtime-temp-folder.ts';
-import { findInside, fromHere } from './create-tasks.ts';
+import { findInside, fromHere } from './find-source.ts';
 
 /** A root with a file in it, and a file outside. */
 function makePlaces() {

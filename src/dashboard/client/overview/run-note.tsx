@@ -1,0 +1,86 @@
+import './run-note.css';
+import { useState } from 'preact/hooks';
+import { type LiveSource, maxNoteLength, type RunSummary } from '../../api.ts';
+import { visibleText } from '../format.ts';
+
+interface RunNoteProps {
+  readonly run: Pick<RunSummary, 'id' | 'name' | 'note'>;
+  /** Undefined in a report, whose notes cannot be changed. */
+  readonly live: LiveSource | undefined;
+}
+
+/** What people wrote about a run, with a form to change it. */
+export function RunNote({ run, live }: RunNoteProps) {
+  const [isEditing, setEditing] = useState(false);
+  if (isEditing && live !== undefined) {
+    return <NoteForm run={run} live={live} onDone={() => setEditing(false)} />;
+  }
+  return (
+    <div class="run-note">
+      {run.note !== '' && <p dir="auto">{visibleText(run.note)}</p>}
+      {live !== undefined && (
+        <button
+          type="button"
+          class="link-button"
+          aria-label={`${run.note === '' ? 'Add a note to' : 'Edit the note of'} ${run.name}`}
+          onClick={() => setEditing(true)}
+        >
+          {run.note === '' ? 'Add a note' : 'Edit note'}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface NoteFormProps {
+  readonly run: RunNoteProps['run'];
+  readonly live: LiveSource;
+  readonly onDone: () => void;
+}
+
+/** Ctrl+Enter saves, Escape cancels. */
+function NoteForm({ run, live, onDone }: NoteFormProps) {
+  const [text, setText] = useState(run.note);
+  const [error, setError] = useState<string>();
+  const save = async () => {
+    try {
+      await live.saveNote(run.id, text);
+      onDone();
+    } catch (reason) {
+      setError(reason instanceof Error ? reason.message : String(reason));
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') onDone();
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void save();
+  };
+  return (
+    <form
+      class="run-note"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <textarea
+        aria-label={`Note of ${run.name}`}
+        rows={3}
+        maxLength={maxNoteLength}
+        value={text}
+        // biome-ignore lint/a11y/noAutofocus: the user has just opened the form
+        autoFocus
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      {error !== undefined && <p role="alert">{error}</p>}
+      <div class="run-note-buttons">
+        <button type="submit" class="primary">
+          Save note
+        </button>
+        <button type="button" onClick={onDone}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
