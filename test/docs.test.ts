@@ -5,27 +5,9 @@ import { type ConfigField, configFields } from '../src/config/config-fields.ts';
 import { type PPOConfig, ppoConfigSchema } from '../src/config/ppo-config.ts';
 import { trainingConfigSchema } from '../src/config/training-config.ts';
 import { readDocument, root } from './helpers/doc-snippets.ts';
+import { tablesUnder } from './helpers/doc-tables.ts';
 import { trainTiny } from './helpers/ppo-run.ts';
 import { stageMetrics } from './helpers/stage-metrics.ts';
-
-type Row = Readonly<Record<string, string>>;
-
-/** The rows of all tables under a heading, by the names of their columns. */
-function tablesUnder(text: string, heading = ''): Row[] {
-  const [, section = ''] = heading === '' ? ['', text] : text.split(`\n## ${heading}\n`);
-  const own = heading === '' ? section : section.split('\n## ')[0]!;
-  return [...own.matchAll(/(?:^\|.*\|\n?)+/gm)].flatMap(([table]) => {
-    const [header, , ...rows] = table.trimEnd().split('\n').map(cellsOf);
-    return rows.map((row) => Object.fromEntries(header!.map((name, i) => [name, row[i]!])));
-  });
-}
-
-function cellsOf(line: string): string[] {
-  return line
-    .slice(1, -1)
-    .split('|')
-    .map((cell) => cell.trim());
-}
 
 /** The only word in backticks of a cell. */
 function wordIn(cell: string): string {
@@ -117,7 +99,7 @@ function isDefault({ type, default: standard }: ConfigField): (text: string) => 
   return (text) => text === String(standard);
 }
 
-const documents = ['docs', 'docs/decisions']
+const documents = ['docs', 'docs/decisions', 'docs/how-to']
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`))
   .filter((path) => path.endsWith('.md'));
 

@@ -22,7 +22,7 @@ const inConsumer = (command: string, ...args: string[]) => run(consumer, command
 
 describe('the packed package, installed in an empty project', { timeout: 180_000 }, () => {
   beforeAll(() => {
-    run(root, 'npm', 'pack', '--pack-destination', consumer);
+    run(root, 'npm', 'pack', '--ignore-scripts=false', '--pack-destination', consumer);
     writeFileSync(join(consumer, 'package.json'), '{ "private": true, "type": "module" }');
     inConsumer('npm', 'install', tarball, '--prefer-offline', '--ignore-scripts');
   }, 180_000);

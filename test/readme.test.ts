@@ -11,7 +11,7 @@ describe('the README', () => {
     await folder.fillCache();
     const write = (name: string, text: string) => writeFileSync(join(folder.path, name), text);
     write('prompts.txt', 'One\nTwo\nThree\nFour\n');
-    write('reward.ts', 'export default ({ response }: { response: string }) => response.length;\n');
+    write('reward.ts', blocks('ts')[1]!);
   });
   afterAll(() => folder.remove());
 
@@ -25,23 +25,23 @@ describe('the README', () => {
     expect(stderr).toBe('');
     expect(status).toBe(0);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines).toHaveLength(11);
-    lines.slice(0, 10).forEach((line, i) => {
+    expect(lines).toHaveLength(21);
+    lines.slice(0, 20).forEach((line, i) => {
       expect(line).toMatch(new RegExp(`^${i + 1} \\d\\S* -?\\d\\S*$`));
     });
-    expect(lines[10]).toBe('All steps are done');
+    expect(lines[20]).toBe('All steps are done');
   });
 
   test('shows how to generate: a logprob and a piece on each line', () => {
-    const { status, stdout, stderr } = folder.runSnippet(blocks('ts')[1]!);
+    const { status, stdout, stderr } = folder.runSnippet(blocks('ts')[2]!);
     expect(stderr).toBe('');
     expect(status).toBe(0);
     expect(stdout.trimEnd().split('\n').length).toBe(20);
     expect(stdout).toMatch(/^(-\d+\.\d{3} ?.*\n)+$/);
   });
 
-  test('shows how to train a graph of one’s own: the weights are found', () => {
-    const { status, stdout } = folder.runSnippet(blocks('ts')[2]!);
+  test('shows how to train your own graph: it finds the weights', () => {
+    const { status, stdout } = folder.runSnippet(blocks('ts')[3]!);
     expect(status).toBe(0);
     const [a, b] = [...stdout.matchAll(/-?\d+\.\d+/g)].map(Number);
     expect(a).toBeCloseTo(2, 1);
@@ -53,7 +53,7 @@ describe('the README', () => {
     (line) => {
       const command = line
         .replace('npx proximal', 'npx tsx src/cli/main.ts')
-        // It serves until it is told to end.
+        // It serves until it is interrupted.
         .replace('dashboard runs', 'dashboard --help')
         .replaceAll(/my-model|prompts\.txt|reward\.ts|runs\/first|first\.html/g, (name) =>
           join(folder.path, name),
@@ -64,7 +64,7 @@ describe('the README', () => {
     },
   );
 
-  test('links only to files that are there', () => {
+  test('links only to files that exist', () => {
     for (const [, path] of readme.matchAll(/\]\(([^)#:]+)\)/g)) {
       expect(() => readFileSync(join(root, path!)), path).not.toThrow();
     }

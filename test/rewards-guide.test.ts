@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { packageEntries } from '../src/cli/package-entries.ts';
 import { configFields } from '../src/config/config-fields.ts';
 import * as proximal from '../src/index.ts';
 import {
@@ -8,8 +12,8 @@ import {
   namedRewards,
   parseNamedReward,
 } from '../src/reward-kl/library/named-rewards.ts';
-import { readDocument, SnippetFolder } from './helpers/doc-snippets.ts';
-import { samplesOf } from './helpers/reward-samples.ts';
+import { readDocument, root, SnippetFolder } from './helpers/doc-snippets.ts';
+import { rewardSample, samplesOf } from './helpers/reward-samples.ts';
 
 const { text, blocks } = readDocument('docs/rewards.md');
 const folder = new SnippetFolder();
@@ -22,6 +26,44 @@ function runSnippetWith(part: string): string {
   expect(stderr).toBe('');
   expect(status).toBe(0);
   return stdout;
+}
+
+/** The one block of a language that contains a text. */
+function blockWith(language: string, part: string): string {
+  const found = blocks(language).filter((code) => code.includes(part));
+  expect(found).toHaveLength(1);
+  return found[0]!;
+}
+
+/** Runs a documented `proximal` command in the folder. */
+function runCommand(command: string) {
+  const [name, ...args] = command.trim().split(/\s+/);
+  expect(name).toBe('proximal');
+  const tsx = join(root, 'node_modules/tsx/dist/loader.mjs');
+  const main = join(root, 'src/cli/main.ts');
+  return folder.run(process.execPath, ['--import', tsx, main, ...args], folder.path);
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts the documented server; returns its URL. */
+async function startServer(env: Readonly<Record<string, string>>): Promise<string> {
+  const port = await findFreePort();
+  const file = join(folder.path, 'server.ts');
+  writeFileSync(file, blockWith('ts', 'createServer'));
+  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    ...{ cwd: root, stdio: 'inherit' },
+    env: { ...process.env, ...env, PORT: String(port) },
+  });
+  onTestFinished(() => void child.kill());
+  return `http://127.0.0.1:${port}/score`;
 }
 
 describe('docs/rewards.md', () => {
@@ -54,7 +96,7 @@ describe('docs/rewards.md', () => {
     const [code] = blocks('js');
     const file = join(folder.path, 'reward.js');
     writeFileSync(file, code!);
-    const sources = await proximal.loadRewardFile(file, { modules: { proximal } });
+    const sources = await proximal.loadRewardFile(file, { modules: packageEntries });
     expect(sources.map(({ source, weight }) => [source.name, weight])).toEqual([
       ['thoughtful', 2],
       ['calm', 1],
@@ -71,7 +113,7 @@ describe('docs/rewards.md', () => {
   });
 
   test('every named reward can be created', () => {
-    const lines = blocks('text').join('').trim().split('\n');
+    const lines = blocks('text')[0]!.trim().split('\n');
     const specs = lines.map((line) => parseNamedReward(line));
     for (const { name, options } of specs) expect(createNamedReward(name, options).name).toBe(name);
     expect(specs.map(({ weight }) => weight)).toEqual([
@@ -90,5 +132,83 @@ describe('docs/rewards.md', () => {
     expect(documented).toEqual(known);
     const scored = [...text.matchAll(/^\| `(\w+)` \| [^`|]/gm)].map(([, name]) => name);
     expect(scored).toEqual(Object.keys(namedRewards));
+  });
+
+  test('the server scores samples over HTTP and checks the token', async () => {
+    const url = await startServer({ PROXIMAL_REWARD_TOKEN: 'secret' });
+    const { signal } = new AbortController();
+    const samples = [...samplesOf('abcd'), rewardSample({ response: 'ab', finished: false })];
+    // The first attempts may come before the server listens.
+    const source = new proximal.RemoteSource({ url, token: 'secret', retries: 20 });
+    expect(await source.score(samples, { signal })).toEqual([0.996, -0.002]);
+    const stranger = new proximal.RemoteSource({ url, token: 'wrong' });
+    await expect(stranger.score(samples, { signal })).rejects.toThrow(
+      `${url} must respond with status 200, got 401 ({"error":"wrong token"})`,
+    );
+
+    vi.stubEnv('PROXIMAL_REWARD_TOKEN', 'secret');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    writeFileSync(
+      join(folder.path, 'prompts.jsonl'),
+      '{"prompt": "The cat"}\n{"prompt": "A dog"}\n',
+    );
+    const command = blockWith('sh', '127.0.0.1').replace('http://127.0.0.1:8000/score', url);
+    const small = '--max-steps 1 --batch-size 2 --max-new-tokens 4 --validation-fraction 0 --json';
+    const { status, stdout, stderr } = runCommand(`${command.trim()} ${small}`);
+    expect(stderr).not.toContain('Cannot');
+    expect(status).toBe(0);
+    // Scores of at most 4 bytes, finished or not.
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const mean = events.find(({ type }) => type === 'step').metrics['rewards/judge/mean'];
+    expect(mean).toBeGreaterThanOrEqual(-0.012);
+    expect(mean).toBeLessThanOrEqual(1);
+    expect(mean).not.toBe(0);
+  });
+
+  test('the documented request and response are what a server receives and may return', async () => {
+    const [request, response] = blocks('json').map((code) => code.trim());
+    const { samples } = JSON.parse(request!);
+    const { scores } = JSON.parse(response!);
+    let received = '';
+    vi.stubGlobal('fetch', async (_: URL, { body }: { body: string }) => {
+      received = body;
+      return new Response(response);
+    });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const source = new proximal.RemoteSource({ url: 'http://127.0.0.1:8000/score' });
+    const sent = samples.map((sample: proximal.RewardSample) =>
+      rewardSample({ ...sample, tokens: Int32Array.from(sample.tokens) }),
+    );
+    const { signal } = new AbortController();
+    expect(await source.score(sent, { signal })).toEqual(scores);
+    expect(JSON.parse(received)).toEqual({ samples });
+  });
+
+  test('a failing reward is debugged with evaluate', { timeout: 240_000 }, () => {
+    writeFileSync(join(folder.path, 'reward.ts'), blockWith('ts', 'function topic'));
+    writeFileSync(join(folder.path, 'prompts.jsonl'), blockWith('json', 'keyword'));
+    const command = blockWith('sh', 'evaluate');
+    const { status, stdout, stderr } = runCommand(command);
+    expect(status).toBe(1);
+    expect(stdout).toBe('');
+    const [start, end] = blockWith('text', 'Cannot score').trim().split('It is late.');
+    const lines = stderr.trim().split('\n');
+    expect(lines.some((line) => line.startsWith('Cat "'))).toBe(true);
+    expect(lines.at(-1)!.startsWith(start!)).toBe(true);
+    expect(lines.at(-1)!.endsWith(end!)).toBe(true);
+
+    vi.stubEnv('PROXIMAL_DEBUG', '1');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(runCommand(command).stderr).toMatch(/\n +at .*topic.*reward\.ts:7:/);
+    vi.unstubAllEnvs();
+
+    writeFileSync(join(folder.path, 'prompts.jsonl'), '{"prompt": "The cat", "keyword": "Cat"}\n');
+    const fixed = runCommand(`${command.trim()} --json`);
+    expect(fixed.status).toBe(0);
+    expect([0, 1]).toContain(JSON.parse(fixed.stdout).reference.reward);
+    expect(fixed.stderr).toContain('Cat "');
   });
 });

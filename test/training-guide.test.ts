@@ -48,6 +48,13 @@ describe('the training guide', () => {
     expect(printed).toContain('The first validation reward is');
   });
 
+  test('training saves checkpoints, resumes from them and restores the best', () => {
+    const [last, best] = runSnippetWith("output: 'my-run'").trim().split(' ');
+    expect(last).toBe(join('my-run', 'checkpoints', 'checkpoint-000002'));
+    expect(best).toMatch(/checkpoint-00000[0-2]$/);
+    expect(existsSync(join(folder.path, 'best-adapter', 'adapter_model.safetensors'))).toBe(true);
+  });
+
   test('every token has its numbers', () => {
     const lines = runSnippetWith('TokenAttributor').trim().split('\n');
     expect(lines.length).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import { visibleText } from '../../src/dashboard/client/format.ts';
 import { answersPath, writeQueue } from '../../src/dashboard/labels/queue-folder.ts';
 import { describeInBrowser, untilCharts } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
-import { appendFakeRows, hostileTexts, writeFakeRun } from '../helpers/fake-run.ts';
+import { appendFakeRows, fakeSample, hostileTexts, writeFakeRun } from '../helpers/fake-run.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { makeTempFolder } from '../helpers/runtime-temp-folder.ts';
 
@@ -26,6 +26,8 @@ describeInBrowser('hostile texts in the browser', (browser) => {
     appendFakeRows(join(run, 'metrics.jsonl'), [
       { step: 11, [`rewards/${script}/mean`]: 1, [image]: 2 },
     ]);
+    // The prompt of the sixth sample again, so that it can be followed.
+    appendFakeRows(join(run, 'samples.jsonl'), [{ ...fakeSample(5), step: 11, response: image }]);
     const labels = join(folder, 'labels');
     const queue = await writeHostileQueue(labels);
     const { url, errors } = await startTestDashboard({
@@ -72,11 +74,11 @@ async function expectSamples(page: Page): Promise<void> {
   await page.getByLabel('Search prompts and responses').fill('<script>');
   await page.getByText('2 samples', { exact: true }).waitFor();
   await page.getByLabel('Search prompts and responses').fill('');
-  await page.getByText('20 samples', { exact: true }).waitFor();
+  await page.getByText('21 samples', { exact: true }).waitFor();
   const details = page.locator('.samples-details');
   for (const [i, text] of hostileTexts.entries()) {
-    // The newest step comes first; each step has two samples in order.
-    const position = 18 - i + 2 * (i % 2);
+    // The newest step comes first and has one sample; the others have two in order.
+    const position = 19 - i + 2 * (i % 2);
     await page.locator(`[aria-rowindex="${position + 2}"]`).click();
     await expect
       .poll(() => details.getByLabel('Prompt').textContent())
@@ -84,7 +86,7 @@ async function expectSamples(page: Page): Promise<void> {
     expect(await details.getByLabel('Response').textContent()).toBe(visibleText(` ${text}`));
   }
   await details.getByRole('button', { name: 'Follow this prompt' }).click();
-  await details.getByText('One response').waitFor();
+  await details.getByText('2 responses to this prompt').waitFor();
   await expectHarmless(page);
   await details.getByRole('button', { name: 'Tokens' }).click();
   await page.locator('.tokens-alternatives').first().waitFor();

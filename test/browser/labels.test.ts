@@ -66,7 +66,7 @@ describeInBrowser('the Label page in the browser', (browser) => {
     expect(rows.filter(({ note }) => note === 'note 1 2 x')).toHaveLength(1);
 
     const downloading = page.waitForEvent('download');
-    await tabTo(page, 'Export the answers');
+    await tabTo(page, 'Download the answers');
     await page.keyboard.press('Enter');
     const exported = at('preferences.jsonl');
     await (await downloading).saveAs(exported);
@@ -136,6 +136,8 @@ describeInBrowser('the Label page in the browser', (browser) => {
     }
     expect((await run.ended).status).toBe(0);
     expect(readLog(output, 'metrics.jsonl')).toHaveLength(2);
+    await page.getByText('Thank you: the run has ended').waitFor();
+    await page.getByText('It needs no more scores.').waitFor();
   });
 });
 
@@ -143,10 +145,11 @@ describeInBrowser('the Label page in the browser', (browser) => {
 async function createQueue(page: Page): Promise<void> {
   await tabTo(page, 'New queue');
   await page.keyboard.press('Enter');
+  await page.getByLabel('Samples of a run').check();
   await tabTo(page, 'Maximum number of tasks');
   await page.keyboard.press('Control+A');
   await page.keyboard.type('10');
-  await page.keyboard.press('Tab');
+  await tabTo(page, 'Name (optional)');
   await page.keyboard.type('ten pairs');
   await page.keyboard.press('Enter');
   await page.getByText('Created ten pairs with 10 tasks.').waitFor();

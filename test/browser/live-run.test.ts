@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { formatNumber } from '../../src/dashboard/client/format.ts';
-import { checkpointName } from '../../src/run/checkpoint-store.ts';
+import { formatFixed, formatNumber } from '../../src/dashboard/client/format.ts';
+import { checkpointName } from '../../src/loop/checkpoint-store.ts';
 import { describeInBrowser, readLegend, untilCharts } from '../helpers/browser.ts';
 import { startTestDashboard } from '../helpers/dashboard-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
@@ -188,7 +188,7 @@ function fieldsOf(
   };
   const numbers = Object.entries(columns).map(([name, column]) => [
     name,
-    formatNumber(tokens[column]![t]),
+    formatFixed(tokens[column]![t], 4),
   ]);
   return { actionTokenId: String(tokens.ids![t]), ...Object.fromEntries(numbers) };
 }

@@ -133,6 +133,7 @@ describeInBrowser('the dashboard in the browser', (browser) => {
     await page.goto(url);
     await untilCharts(page);
     const [near, far] = ['Reward', 'Speed'];
+    await page.getByRole('figure', { name: near, exact: true }).scrollIntoViewIfNeeded();
     await expect.poll(() => pictureOf(page, far), patience).toBeTruthy();
     const before = { near: await pictureOf(page, near), far: await pictureOf(page, far) };
     appendFakeRows(join(run, 'metrics.jsonl'), [fakeMetrics(11), fakeMetrics(12)]);

@@ -90,13 +90,16 @@ test('prints that a run has paused and how to continue', async () => {
   await run.untilText(/^step +1\/12/m);
   await requestControl(output, 'pause');
   await run.untilText(
-    new RegExp(`^Paused before step \\d+; to continue: proximal control ${output} resume$`, 'm'),
+    new RegExp(
+      `^Paused before step \\d+; to continue: npx proximal control ${output} resume$`,
+      'm',
+    ),
   );
   await requestControl(output, 'stop');
   const ended = await run.ended;
   expect(ended.stderr).not.toContain('failed');
   expect(ended).toMatchObject({
     status: 130,
-    stdout: `The run was stopped on request and can be resumed:\n  proximal train --resume ${output}\n`,
+    stdout: `The run was stopped on request and can be resumed:\n  npx proximal train --resume ${output}\n`,
   });
 });

@@ -52,7 +52,7 @@ describe('proximal init', () => {
 
   test('rejects a folder that is not empty', async () => {
     expect(await runInProcess(...initArgs)).toEqual({
-      status: 1,
+      status: 2,
       stdout: '',
       stderr: `Cannot write a model to ${model}: it must be empty, got 5 files; choose another folder or pass --force\n`,
     });
@@ -63,7 +63,7 @@ describe('proximal init', () => {
       status: 2,
       stdout: '',
       stderr:
-        "Cannot use the model config: vocabSize must be at least the tokenizer's 11, got 10\n",
+        "Cannot use the model config: --vocab-size must be at least the tokenizer's 11, got 10\n",
     });
   });
 });
@@ -156,9 +156,9 @@ describe('proximal generate', () => {
     expect(Math.abs(without - adapted)).toBeGreaterThan(0.01);
     const nowhere = await generate(...args, '--adapter', folder);
     expect(nowhere).toEqual({
-      status: 1,
+      status: 2,
       stdout: '',
-      stderr: `Cannot read the adapter ${folder}: it must have adapter_config.json, got no such file\n`,
+      stderr: `Cannot use the model ${folder}: it must be a run, an adapter or a whole model, got no run.json, adapter_config.json or config.json in it\n`,
     });
   });
 

@@ -50,14 +50,16 @@ test('evaluate prints reference and policy side by side on all given prompts', a
   );
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toMatch(/^Performance on 12 prompts\n +reference +policy\n {2}reward +/);
-  expect(stdout).toMatch(/\n {2}win rate over reference +50\.0 % +\d+\.\d %\n/);
+  expect(stdout).toMatch(
+    /\n {2}win rate over reference +50\.0 % \[25\.4, 74\.6\] +\d+\.\d % \[\d+\.\d, \d+\.\d\]\n/,
+  );
 });
 
 test('evaluate without a reward fails with one line and exit code 2', async () => {
   const flags = ['--model', at('model'), '--prompts', at('prompts.jsonl')];
   const { status, stderr } = await runInProcess('evaluate', ...flags);
   expect(status).toBe(2);
-  expect(stderr).toMatch(/^Cannot use the flags: reward must be set, such as .*\n$/);
+  expect(stderr).toMatch(/^Cannot use the flags: --reward must be set, such as .*\n$/);
 });
 
 test('evaluate accepts a run whose adapter is another run', async () => {

@@ -17,15 +17,14 @@ const start = (output: string) => [
   ...['train', '--config', at('train.yaml'), '--output', output, '--reward', 'human'],
   ...['--batch-size', '2', '--max-steps', '2', '--json'],
   // Too short for people: it must not apply to them.
-  ...['--reward-timeout', '1'],
+  ...['--reward-timeout', '0.001'],
 ];
 const messageOf = (run: string): string =>
   JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')).message;
 const isWaiting = (event: TrainEvent) => event.type === 'control' && event.status === 'waiting';
 const waitingOf = async (run: string) =>
   (await readHumanRequests(run)).filter((request) => request.isWaiting);
-const waitsFor = (scores: string) =>
-  `Waiting for ${scores}: open the Label page (proximal dashboard)`;
+const waitsFor = (scores: string) => `Waiting for ${scores} on the Label page`;
 
 beforeAll(async () => {
   folder = await makeTrainFolder();
@@ -74,8 +73,22 @@ describe('proximal train --reward human', () => {
     const evaluated = await runInProcess('evaluate', '--adapter', output);
     expect(evaluated).toMatchObject({ status: 1, stdout: '' });
     expect(evaluated.stderr).toMatch(
-      /^Cannot evaluate with the reward human alone: people score training responses only, .*\n$/,
+      /^Found a run in .*\nCannot evaluate with the reward human alone: people score training responses only, .*\n$/,
     );
+  });
+
+  test('prints the address of the Label page that it serves, or how to open it', async () => {
+    const flags = (name: string) => start(at(name)).filter((flag) => flag !== '--json');
+    const served = startWatched(...flags('served'), '--dashboard', '0');
+    await served.untilText(
+      /Waiting for 2 human scores on the Label page: http:\/\/127\.0\.0\.1:\d+\/#\/label\n/,
+    );
+    served.child.kill('SIGINT');
+    expect((await served.ended).status).toBe(130);
+    const alone = startWatched(...flags('alone'));
+    await alone.untilText(/on the Label page: open it with .*proximal.* dashboard \S+\n/);
+    alone.child.kill('SIGINT');
+    expect((await alone.ended).status).toBe(130);
   });
 
   test('stops cleanly while it waits, on request and on Ctrl-C', async () => {

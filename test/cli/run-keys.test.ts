@@ -46,7 +46,7 @@ describe.skipIf(!hasTerminal)('on a terminal, proximal train', () => {
     );
     await until(/Keys: p pause or continue, s save, q stop after this step/);
     press('p');
-    await until(/Paused before step \d+; to continue: proximal control \S+ resume/);
+    await until(/Paused before step \d+; to continue: npx proximal control \S+ resume/);
     press('xs');
     await until(/Saving after this step[\s\S]*saved \S+checkpoint-0/);
     press('p');
@@ -54,7 +54,7 @@ describe.skipIf(!hasTerminal)('on a terminal, proximal train', () => {
     press('q');
     expect(await status).toBe(0);
     expect(shown()).toMatch(
-      /The run was stopped on request.*\s+proximal train --resume \S+\s+ended 130/,
+      /The run was stopped on request.*\s+npx proximal train --resume \S+\s+ended 130/,
     );
     expect(shown()).toMatch(/[^-]isig[^-]*[^-]icanon/);
     expect(shown()).not.toContain('The run failed');

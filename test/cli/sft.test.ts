@@ -35,9 +35,7 @@ describe('proximal sft', () => {
     expect(stdout).toMatch(/^All steps are done\. 12 steps in \d+ s\.\n/);
     const [, before, after] = /loss +([\d.]+) +([\d.]+)\n {2}perplexity /.exec(stdout)!;
     expect(Number(after)).toBeLessThan(Number(before) - 0.3);
-    expect(stdout).toContain(
-      `--model ${at('model')} --adapter ${at('whole')}/model --prompt "…"\n`,
-    );
+    expect(stdout).toContain(`generate --model ${at('whole')} --prompt "…"\n`);
     const config = JSON.parse(readFileSync(at('whole/config.json'), 'utf8'));
     expect(config).toMatchObject({ data: at('texts.jsonl'), batchSize: 2, merged: false });
     const report = JSON.parse(readFileSync(at('whole/data.json'), 'utf8'));
@@ -57,7 +55,10 @@ describe('proximal sft', () => {
         message: 'Started a run of 12 steps',
       }),
     );
-    expect(log.at(-1)).toMatchObject({ step: 12, type: 'end', message: 'All steps are done' });
+    expect(log.slice(-2)).toMatchObject([
+      { step: 12, type: 'end', message: 'All steps are done' },
+      { step: 12, type: 'model', message: expect.stringContaining('the best by validation') },
+    ]);
   });
 
   test('resumed after Ctrl-C ends with the same adapter and logs', async () => {
@@ -68,7 +69,7 @@ describe('proximal sft', () => {
     });
     expect(await endOf(child)).toMatchObject({
       status: 130,
-      stdout: `The run was interrupted and can be resumed:\n  proximal sft --resume ${at('parted')}\n`,
+      stdout: `The run was interrupted and can be resumed:\n  npx proximal sft --resume ${at('parted')}\n`,
     });
     const resumed = await runInProcess('sft', '--resume', at('parted'), '--batch-size', '2');
     expect(resumed.stderr).toMatch(/\nResuming after step \d+ of 12\n/);
@@ -98,7 +99,9 @@ describe('proximal sft', () => {
     });
     expect(nothing).toMatchObject({
       status: 2,
-      stderr: expect.stringMatching(/^Cannot use the flags: data must be set to .* got nothing\n$/),
+      stderr: expect.stringMatching(
+        /^Cannot use the flags: --data must be set to .* got nothing\n$/,
+      ),
     });
   });
 });
@@ -123,20 +126,23 @@ describe('sftRun()', () => {
 
   test('writes a fully trained model with the loss that the run reports', async () => {
     const { modelFolder, evaluations } = await sftRun({ ...options('full'), fullParameters: true });
-    expect(await lossOf(modelFolder!)).toBeCloseTo(evaluations!.last.metrics['eval/loss']!, 5);
+    expect(await lossOf(modelFolder!)).toBeCloseTo(evaluations!.model.metrics['eval/loss']!, 5);
     expect(await lossOf(at('model'))).toBeCloseTo(evaluations!.first.metrics['eval/loss']!, 5);
   });
 
-  test('keeps the best model next to the last, here merged', async () => {
+  test('saves the best model as model and the last one next to it, here merged', async () => {
     const course = { merged: true, numEpochs: 8, evalInterval: 1 };
     const result = await sftRun({ ...options('overfitted'), ...course });
     const losses = readLog(at('overfitted'), 'evaluations.jsonl').map(
       (line) => (line as Record<string, number>)['eval/loss']!,
     );
     const lowest = Math.min(...losses);
-    expect(result.best!.step).toBe(losses.indexOf(lowest));
-    expect(await lossOf(result.best!.folder)).toBeCloseTo(lowest, 4);
-    expect(await lossOf(result.modelFolder!)).toBeCloseTo(losses.at(-1)!, 4);
+    expect(result.model).toMatchObject({
+      ...{ step: losses.indexOf(lowest), chosenBy: 'validation', metric: 'eval/loss' },
+      message: expect.stringContaining('the best by validation (validation loss '),
+    });
+    expect(await lossOf(result.modelFolder!)).toBeCloseTo(lowest, 4);
+    expect(await lossOf(result.lastFolder!)).toBeCloseTo(losses.at(-1)!, 4);
     expect(losses.at(-1)).toBeGreaterThan(lowest + 0.01);
   });
 });

@@ -38,19 +38,20 @@ test('train rejects contradictory options with exit code 2', async () => {
     status: 2,
     stdout: '',
     stderr:
-      'Cannot use contradictory.yaml with the flags: miniBatchSize must be at most batchSize × samplesPerPrompt (2), got 3\n',
+      'Cannot use contradictory.yaml with the flags: --mini-batch-size must be at most batchSize × samplesPerPrompt (2), got 3\n',
     isThere: false,
   });
 });
 
 test('a reward of NaN fails the run and says how to resume', async () => {
   writeFileSync(join(folder, 'nan.ts'), 'export default () => NaN;');
-  expect(await train('nan', 'reward: nan.ts\n')).toEqual({
-    status: 1,
-    stdout: '',
-    stderr:
-      'The run failed. Fix the cause, then continue: proximal train --resume nan\n' +
-      'Cannot use the scores of "nan": the score of sample 0 must be a finite number, got NaN\n',
-    isThere: true,
-  });
+  const { stderr, ...ended } = await train('nan', 'reward: nan.ts\n');
+  expect(ended).toEqual({ status: 1, stdout: '', isThere: true });
+  const [resume, problem] = stderr.split('\n');
+  expect(resume).toBe(
+    'The run failed. Fix the cause, then continue: npx proximal train --resume nan',
+  );
+  expect(problem).toMatch(
+    /^Cannot use the scores of "nan": the score of sample 0 must be a finite number, got NaN; the response is ".*", the prompt ".*"$/,
+  );
 });

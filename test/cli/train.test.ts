@@ -31,9 +31,9 @@ describe('proximal train', () => {
     expect(stderr).toMatch(/^step 0\/5 {2}evaluation {2}reward/);
     expect(stderr.match(/^step \d\/5 {2}reward .* KL .* entropy .* tokens\/s/gm)).toHaveLength(5);
     expect(stdout).toMatch(/^All steps are done\. 5 steps in \d+ s\.\n/);
-    expect(stdout).toMatch(/before \(step 0\) {2}after \(step 5\)\n {2}reward +.* ± /);
+    expect(stdout).toMatch(/before \(step 0\) +after \(step 5\)\n {2}reward +\d\.\d+ +\d\.\d+\n/);
     expect(stdout).toMatch(/Sample 1 .*\n {2}prompt .*\n {2}reference .*\n {2}policy /);
-    expect(stdout).toContain(`proximal evaluate --adapter ${output}\n`);
+    expect(stdout).toContain(`npx proximal evaluate --adapter ${output}\n`);
     expect(JSON.parse(readFileSync(join(output, 'config.json'), 'utf8'))).toMatchObject({
       ...{ batchSize: 4, maxSteps: 5, gamma: 0.99, output },
       prompts: at('prompts.jsonl'),
@@ -56,19 +56,59 @@ describe('proximal train', () => {
     const { status, stdout } = await train('--output', output, '--dry-run', '--json');
     expect(status).toBe(0);
     // 11 training prompts, so an epoch has three batches of 4. An adapter of rank 16 has 16·(32 + 32)
-    // weights per module, 4 modules and 2 layers; the value model adds a head of 32.
+    // weights per module, 4 modules and 2 layers; the value model adds a head of 32 with a bias.
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ unit: 'prompts', train: 11, validation: 1 },
-      trainable: { policy: 8192, value: 8224 },
+      trainable: { policy: 8192, value: 8225 },
       ...{ stepsPerEpoch: 3, totalSteps: 6, optimizerStepsPerStep: 4, evaluations: 4 },
     });
     expect(existsSync(output)).toBe(false);
+  });
+
+  test.each([
+    [
+      'none',
+      'Left out 6 of 12 prompts: 6 of more than 1 token (maxPromptTokens), up to 2; the first: ',
+    ],
+    ['left', 'Truncated 6 of 12 prompts to the last 1 token (maxPromptTokens)'],
+  ])(
+    '--truncate-prompts %s warns with the limit, which data.json has too',
+    async (how, warning) => {
+      const output = at(`truncate-${how}`);
+      const flags = ['--max-prompt-tokens', '1', '--truncate-prompts', how, '--max-steps', '1'];
+      const { status, stderr } = await train('--output', output, ...flags);
+      expect(status).toBe(0);
+      expect(stderr.replace(/\s+/g, ' ')).toContain(warning);
+      expect(JSON.parse(readFileSync(join(output, 'data.json'), 'utf8'))).toMatchObject({
+        ...(how === 'left' ? { kept: 12, truncated: 6 } : { kept: 6, dropped: 6, truncated: 0 }),
+        limit: { maxTokens: 1, reason: 'maxPromptTokens' },
+      });
+    },
+  );
+
+  test('--template reads \\n and \\t, but a config file does not', async () => {
+    const output = at('escapes');
+    const template = String.raw`{prompt}\n\tand`;
+    const trained = await train('--output', output, '--max-steps', '1', '--template', template);
+    expect(trained).toMatchObject({ status: 0 });
+    expect(JSON.parse(readFileSync(join(output, 'config.json'), 'utf8'))).toMatchObject({
+      template: '{prompt}\n\tand',
+    });
+    const [sample] = readLog(output, 'samples.jsonl');
+    expect(sample).toMatchObject({ prompt: expect.stringMatching(/^[a-z ]+\n\tand$/) });
+    const file = at('template.yaml');
+    writeFileSync(file, `${readFileSync(at('train.yaml'), 'utf8')}template: '${template}'\n`);
+    // The tokenizer has no backslash.
+    expect(await runInProcess('train', '--config', file, '--output', at('unread'))).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('Cannot encode text: token "\\" must be in the vocabulary'),
+    });
   });
 });
 
 describe('proximal train --memory', () => {
   const limited = (limit: string, ...args: string[]) =>
-    train('--output', at('limited'), '--memory', limit, ...args);
+    train('--output', at(`limited-${limit}`), '--memory', limit, ...args);
 
   test('is planned and reported before training', async () => {
     const { status, stdout } = await limited('1GB', '--dry-run');
@@ -79,7 +119,7 @@ describe('proximal train --memory', () => {
     const trained = await limited('1GB', '--max-steps', '1');
     expect(trained).toMatchObject({ status: 0 });
     expect(trained.stderr).toContain('Fits into 1GB with about 0.2 GB: ');
-    expect(readLog(at('limited'), 'log.jsonl')).toContainEqual(
+    expect(readLog(at('limited-1GB'), 'log.jsonl')).toContainEqual(
       expect.objectContaining({ type: 'plan', message: expect.stringMatching(/^Fits into 1GB /) }),
     );
   });
@@ -88,7 +128,7 @@ describe('proximal train --memory', () => {
     [
       '1MB',
       1,
-      /^Cannot fit the run into memory: memory must be at least 0\.2\d GB, got 0\.00 GB; /,
+      /^Cannot fit the run into memory: --memory must be at least 0\.2\d GB, got 0\.00 GB; /,
     ],
     [
       'much',
@@ -114,7 +154,7 @@ describe('proximal train --resume', () => {
     const [ended] = await Promise.all([endOf(child), train('--output', whole)]);
     expect(ended).toMatchObject({
       status: 130,
-      stdout: `The run was interrupted and can be resumed:\n  proximal train --resume ${parted}\n`,
+      stdout: `The run was interrupted and can be resumed:\n  npx proximal train --resume ${parted}\n`,
     });
     expect(ended.stderr).toContain('\nStopping after saving; press Ctrl-C again to stop at once\n');
     expect(existsSync(join(parted, 'model'))).toBe(false);
@@ -145,7 +185,7 @@ describe('proximal train --resume', () => {
     const file = await train('--resume', output);
     const nothing = await runInProcess('train', '--resume', at('nowhere'));
     expect(flag).toMatchObject({ status: 2, stdout: '' });
-    expect(flag.stderr).toContain('numEpochs must be 2 as when the run started, got 9; leave');
+    expect(flag.stderr).toContain('--num-epochs must be 2 as when the run started, got 9; leave');
     expect(file).toMatchObject({ status: 2, stdout: '' });
     expect(file.stderr).toMatch(/; leave out --config\n$/);
     expect(nothing).toMatchObject({ status: 1, stdout: '' });

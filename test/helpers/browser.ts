@@ -97,7 +97,9 @@ export async function readLegend(
   page: Page,
   chart: string,
 ): Promise<Record<string, { step: number; value: string }>> {
-  const items = page.getByRole('figure', { name: chart, exact: true }).locator('.chart-legend li');
+  const items = page
+    .getByRole('figure', { name: chart, exact: true })
+    .locator('.chart-legend tbody tr');
   const texts = await items.evaluateAll((elements) =>
     elements.map((element) => [
       element.getAttribute('title'),
@@ -107,7 +109,9 @@ export async function readLegend(
   return Object.fromEntries(
     texts.map(([title, value]) => {
       const [, name = '', step] = /^(.*) at step (\d+)$/.exec(title ?? '') ?? [];
-      return [name, { step: Number(step), value: value ?? '' }];
+      // Numbers of a column are padded to the same number of decimals.
+      const trimmed = (value ?? '').replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+      return [name, { step: Number(step), value: trimmed }];
     }),
   );
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,14 +29,16 @@ export function readDocument(path: string) {
 export class SnippetFolder {
   readonly path = mkdtempSync(join(tmpdir(), 'proximal-snippets-'));
 
-  /** Fills Hugging Face's cache. */
-  async fillCache(): Promise<void> {
+  /** Fills Hugging Face's cache.
+   *  @param model a folder with the model to use instead of a tiny one with random weights */
+  async fillCache(model?: string): Promise<void> {
     const repository = join(this.path, 'hub', 'models--Qwen--Qwen3-0.6B-Base');
     const snapshot = join(repository, 'snapshots', 'a'.repeat(40));
     mkdirSync(join(repository, 'refs'), { recursive: true });
     writeFileSync(join(repository, 'refs', 'main'), 'a'.repeat(40));
     mkdirSync(snapshot, { recursive: true });
-    await writeByteLevelModel(snapshot);
+    if (model === undefined) await writeByteLevelModel(snapshot);
+    else cpSync(model, snapshot, { recursive: true });
   }
 
   run(command: string, args: readonly string[], cwd = root) {
@@ -45,7 +47,7 @@ export class SnippetFolder {
     return { status, stdout, stderr };
   }
 
-  /** Runs a TypeScript snippet as it stands, in this folder. */
+  /** Runs a TypeScript snippet as printed, in this folder. */
   runSnippet(code: string) {
     const file = join(this.path, 'snippet.mts');
     const imports = code.replaceAll(/(?<=from )'(proximal[^']*)'/g, (_, name: string) => {

@@ -27,6 +27,8 @@ export interface FakeRunOptions {
   readonly tokens?: number;
   /** Columns besides those of every run; none by default. */
   readonly moreColumns?: number;
+  /** Lines of `evaluations.jsonl`; 2 by default. */
+  readonly evaluations?: number;
   readonly startedAt?: string;
   readonly message?: string;
   /** Keys of the config besides the usual. */
@@ -38,7 +40,7 @@ export interface FakeRunOptions {
 export function writeFakeRun(folder: string, options: FakeRunOptions = {}): void {
   const { kind = 'ppo', status = 'completed', steps = 10, totalSteps = steps } = options;
   const { samples = kind === 'ppo' ? 2 * steps : 0, tokens = samples, moreColumns = 0 } = options;
-  const { startedAt = '2026-01-31T12:00:00.000Z', message } = options;
+  const { startedAt = '2026-01-31T12:00:00.000Z', message, evaluations = 2 } = options;
   mkdirSync(folder, { recursive: true });
   const isLiving = ['running', 'paused', 'waiting'].includes(status);
   writeJson(join(folder, 'config.json'), { ...configs[kind], seed: 0, ...options.config });
@@ -54,7 +56,7 @@ export function writeFakeRun(folder: string, options: FakeRunOptions = {}): void
   const perStep = Math.max(1, Math.ceil(samples / Math.max(1, steps)));
   lines('samples.jsonl', samples, (i) => fakeSample(i, perStep));
   lines('tokens.jsonl', tokens, (i) => fakeTokens(i, perStep));
-  lines('evaluations.jsonl', 2, (i) => fakeEvaluation(i === 0 ? 0 : steps, kind));
+  lines('evaluations.jsonl', evaluations, (i) => fakeEvaluation(i === 0 ? 0 : steps, kind));
   lines('log.jsonl', 3, (i) => fakeLog(steps)[i]!);
   const common = { version: '0.1.0', pid: process.pid, startedAt, step: steps, totalSteps, status };
   if (isLiving)
@@ -106,6 +108,7 @@ export function fakeSample(index: number, perStep = 2) {
     prompt: `Prompt ${prompt}: ${prompt < 6 ? hostileTexts[prompt] : 'Where is the Cat?'}`,
     response: ` ${index < 12 ? hostile : `Answer number ${index} of many.`}`,
     score: wave(index, 7),
+    sourceScores: { gold: wave(index, 7), brevity: index / 100 },
     kl: Math.abs(wave(index, 11)),
     length: 4,
     finished: index % 3 !== 0,
@@ -166,7 +169,12 @@ function fakeEvaluation(step: number, kind: keyof typeof configs): EvaluationRow
     step,
     performance: {
       ...{ greedyReward: reward, reward, rewardStd: 0.5, responses: 8, bestOfN: reward + 1 },
-      ...{ winRate: 0.5, kl: 0.25, entropy: 1.5, length: 24, repetition: 0.1 },
+      ...{
+        prompts: 4,
+        rewardInterval: [reward - 0.25, reward + 0.25],
+        winRateInterval: [0.3, 0.95],
+      },
+      ...{ winRate: step === 0 ? 0.5 : 0.75, kl: 0.25, entropy: 1.5, length: 24, repetition: 0.1 },
       explainedVariance: 0.5,
     },
     convergence: {

@@ -32,7 +32,7 @@ export async function readPeftGolden(
   const base = await openModel(peftFolder(family, 'base'));
   const file = new URL(`../fixtures/peft/${family}/expected.safetensors`, import.meta.url);
   const { about, tensors } = readSafetensors(file);
-  const peft = await readAdapter(peftFolder(family, name), base.modules());
+  const peft = await readAdapter(peftFolder(family, name), base);
   return { ...peft, base, sequences: JSON.parse(about).sequences, expected: tensors };
 }
 

@@ -82,7 +82,7 @@ export async function readPpoGolden(name: PpoCase): Promise<PpoGolden> {
   const golden: GoldenFile = JSON.parse(readFileSync(fixture(`${name}/golden.json`), 'utf8'));
   const base = await openModel(fixture(`${golden.model}/base`));
   const open = async (role: 'policy' | 'value') =>
-    (await readAdapter(fixture(`${golden.model}/${role}`), base.modules())).adapter;
+    (await readAdapter(fixture(`${golden.model}/${role}`), base)).adapter;
   const head = readSafetensors(fixture(`${golden.model}/value/value_head.safetensors`));
   return {
     base,

@@ -79,7 +79,9 @@ export async function trainedWeights(trainer: PPOTrainer): Promise<Record<string
       weights[`${role} ${name}`] = data.slice();
     }
   }
-  if (value !== undefined) weights['value head'] = value.head.data.slice();
+  for (const [name, data] of Object.entries(value?.headParameters() ?? {})) {
+    weights[`value ${name}`] = data.slice();
+  }
   return weights;
 }
 

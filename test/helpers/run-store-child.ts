@@ -22,7 +22,7 @@ if (
   syncBuiltinESMExports();
 }
 
-const { CheckpointStore } = await import('../../src/run/checkpoint-store.ts');
+const { CheckpointStore } = await import('../../src/loop/checkpoint-store.ts');
 const { writeTestFiles } = await import('./run-test-files.ts');
 await new CheckpointStore(folder, { keep: 1 }).save(
   Number(step),

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CheckpointStore } from '../../src/run/checkpoint-store.ts';
+import type { CheckpointStore } from '../../src/loop/checkpoint-store.ts';
 
 /** Bytes that differ by step. */
 function bytesOf(step: number, length: number): Uint8Array {

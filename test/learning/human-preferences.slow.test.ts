@@ -40,7 +40,7 @@ describe('a reward model of real human preferences', () => {
         expect(existsSync(join(modelFolder!, 'adapter_model.safetensors'))).toBe(true);
         const mean = (values: number[]) => values.reduce((a, b) => a + b) / values.length;
         expect(mean(losses.slice(-6))).toBeLessThan(mean(losses.slice(0, 6)));
-        expect([evaluations!.first.step, evaluations!.last.step]).toEqual([0, 23]);
+        expect([evaluations!.first.step, evaluations!.last.step]).toEqual([0, 24]);
         expect(messages).toEqual([
           expect.stringMatching('^Left out 116 of 316 rows: 115 too-long, 1 empty-completion; '),
         ]);
