@@ -1,4 +1,4 @@
-import { type Learned, learn } from './learning/learn.ts';
+import { type Learned, type LearnOptions, learn } from './learning/learn.ts';
 import { type Bounds, type Task, tasks } from './learning/tasks.ts';
 
 interface TaskResult {
@@ -31,12 +31,39 @@ export async function benchLearning(): Promise<LearningResult> {
   return { tasks: results, without_kl: withoutKl };
 }
 
+interface Normalized {
+  readonly reward: string;
+  readonly normalization: 'none' | 'batch';
+  /** β divided by the task's. */
+  readonly beta_factor: number;
+  readonly seeds: readonly Learned[];
+}
+
+/** Compares scores as they are with scores normalised per step. Dividing by a standard deviation below 1
+ *  weakens the KL penalty, so normalised scores also run with larger β. */
+export async function benchNormalization(): Promise<{ runs: readonly Normalized[] }> {
+  const runs: Normalized[] = [];
+  for (const task of tasks) {
+    for (const [normalization, factor] of [
+      ['none', 1],
+      ['batch', 1],
+      ['batch', 4],
+    ] as const) {
+      const seeds: Learned[] = [];
+      const klCoef = factor * task.config.klCoef!;
+      for (const seed of SEEDS) {
+        seeds.push(await learnAloud(task, { seed, klCoef, scoreNormalization: normalization }));
+      }
+      runs.push({ reward: task.name, normalization, beta_factor: factor, seeds });
+    }
+  }
+  return { runs };
+}
+
 /** Prints a run's progress to stderr. */
-async function learnAloud(
-  task: Task,
-  options: { seed: number; klCoef?: number },
-): Promise<Learned> {
-  const title = `${task.name}, seed ${options.seed}${options.klCoef === 0 ? ', β = 0' : ''}`;
+async function learnAloud(task: Task, options: LearnOptions): Promise<Learned> {
+  const { seed, klCoef = task.config.klCoef, scoreNormalization = 'none' } = options;
+  const title = `${task.name}, seed ${seed}, β = ${klCoef}, normalisation ${scoreNormalization}`;
   const start = performance.now();
   const learned = await learn(task, {
     ...options,

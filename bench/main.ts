@@ -4,7 +4,7 @@ import { benchDashboard } from './dashboard.ts';
 import { benchDecode } from './decode.ts';
 import { benchDemo, benchOveroptimisation } from './demo.ts';
 import { benchDemoProfile } from './demo-profile.ts';
-import { benchLearning, learningTable } from './learning.ts';
+import { benchLearning, benchNormalization, learningTable } from './learning.ts';
 import type { BenchOptions } from './measure.ts';
 import { benchMemory } from './memory.ts';
 import { benchPpoScaling } from './ppo-scaling.ts';
@@ -26,6 +26,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   prefill: benchmark(benchPrefill),
   memory: benchmark(benchMemory),
   learning: benchmark(benchLearning, learningTable),
+  normalization: benchmark(benchNormalization),
   demo: benchmark(benchDemo),
   overoptimisation: benchmark(benchOveroptimisation),
   dashboard: benchmark(benchDashboard),

@@ -1,3 +1,4 @@
+import type { PPOConfigOptions } from '../../src/config/ppo-config.ts';
 import type { Performance } from '../../src/loop/evaluation-report.ts';
 import { PPOTrainer } from '../../src/ppo-trainer/ppo-trainer.ts';
 import { round } from '../measure.ts';
@@ -21,6 +22,7 @@ export interface LearnOptions {
   readonly seed: number;
   /** Replaces the task's β. */
   readonly klCoef?: number | undefined;
+  readonly scoreNormalization?: PPOConfigOptions['scoreNormalization'];
   readonly onStep?: ((step: number, totalSteps: number) => void) | undefined;
 }
 
@@ -31,11 +33,11 @@ const VALIDATION_SAMPLES = 8;
 
 /** Trains an untrained model on a task with PPO and evaluates it before and after. */
 export async function learn(task: Task, options: LearnOptions): Promise<Learned> {
-  const { seed, klCoef = task.config.klCoef, onStep } = options;
+  const { seed, klCoef = task.config.klCoef, scoreNormalization = 'none', onStep } = options;
   const counts = { training: TRAINING_PROMPTS, validation: VALIDATION_PROMPTS };
   const { training, validation } = makePrompts(seed, counts);
   const model = makeBase(seed);
-  const config = { ...task.config, seed, klCoef };
+  const config = { ...task.config, seed, klCoef, scoreNormalization };
   const trainer = new PPOTrainer(config, { model, rewards: task.reward });
   const evaluations: Performance[] = [];
   await trainer.train(training, {
