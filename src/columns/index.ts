@@ -1,3 +1,4 @@
+export { ArrayPool, createTokenPool } from './array-pool.ts';
 export {
   type Column,
   concatFloats,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
+import { type ArrayPool, createTokenPool } from '../columns/index.ts';
 import {
   type PreferenceOptions,
   type ResolvedPreferenceOptions,
@@ -91,7 +92,7 @@ export async function loadPreferences(
     hub,
     openReader: () => {
       const reader = new JudgementReader(resolved);
-      const encoding = { ...resolved, tokenizer, maxTokens };
+      const encoding = { ...resolved, tokenizer, maxTokens, pool: createTokenPool() };
       return (row) => toGroup(reader.read(row), { ...encoding, row });
     },
     keyOf: ({ promptText }: PreferenceGroup) => promptText,
@@ -108,6 +109,7 @@ interface GroupOptions
   readonly tokenizer: Tokenizer;
   readonly maxTokens: number;
   readonly row: DataRow;
+  readonly pool: ArrayPool<Int32Array>;
 }
 
 function toGroup(judgement: Judgement, options: GroupOptions): PreferenceGroup {
@@ -154,7 +156,7 @@ function expectDifferent(
 /** Rows that are too long are rejected: a truncated completion is not the one that was judged. */
 function encodeRow(
   { promptText, completionTexts, isChat }: RenderedRow,
-  { tokenizer, appendEos, maxTokens, row }: GroupOptions,
+  { tokenizer, appendEos, maxTokens, row, pool }: GroupOptions,
 ): { promptTokens: Int32Array; completionTokens: readonly Int32Array[] } {
   const promptTokens = tokenizer.encode(promptText, { addSpecialTokens: !isChat });
   const completionTokens = completionTexts.map((text) => {
@@ -164,7 +166,12 @@ function encodeRow(
   });
   const longest = Math.max(...completionTokens.map(({ length }) => length));
   const length = promptTokens.length + longest;
-  if (length <= maxTokens) return { promptTokens, completionTokens };
+  if (length <= maxTokens) {
+    return {
+      promptTokens: pool.add(promptTokens),
+      completionTokens: completionTokens.map((tokens) => pool.add(tokens)),
+    };
+  }
   throw rowError(row, {
     reason: 'too-long',
     problem: `prompt and completion must have at most ${maxTokens} tokens, got ${length}`,

@@ -1,4 +1,5 @@
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
+import { createTokenPool } from '../columns/index.ts';
 import {
   type PromptOptions,
   type ResolvedPromptOptions,
@@ -90,6 +91,7 @@ async function collectPrompts(source: RowSource, options: CollectOptions): Promi
   let truncated = 0;
   const formatter = new PromptFormatter(options);
   const records: PromptRecord[] = [];
+  const pool = createTokenPool();
   const dropped: { readonly origin: string; readonly tokens: number }[] = [];
   for await (const row of readRows(source, { ...hub, split })) {
     const { text, isChat } = formatter.format(row);
@@ -104,7 +106,8 @@ async function collectPrompts(source: RowSource, options: CollectOptions): Promi
       continue;
     }
     if (isTruncated) truncated++;
-    if (records.push({ ...prompt, row: row.columns }) >= maxPrompts) break;
+    const record = { ...prompt, tokens: pool.add(prompt.tokens), row: row.columns };
+    if (records.push(record) >= maxPrompts) break;
   }
   const lengths = dropped.map(({ tokens }) => tokens);
   if (records.length === 0) throw noPromptsError(source, { limit, lengths });

@@ -1,3 +1,4 @@
+import { concatInts, createTokenPool } from '../columns/index.ts';
 import { rewardConfigShape } from '../config/stage-config.ts';
 import {
   type RewardRunConfig,
@@ -139,6 +140,9 @@ export interface PreferenceItems {
 
 /** Joins each prompt with its completions. */
 export function toTexts(groups: readonly PreferenceGroup[]): PreferenceItems {
+  const pool = createTokenPool();
+  const join = (prompt: Int32Array, completion: Int32Array) =>
+    pool.add(concatInts([prompt, completion]));
   const pairs = groups.flatMap((group) =>
     group.pairs.map(({ promptTokens, chosenTokens, rejectedTokens, margin, target, weight }) => ({
       chosen: join(promptTokens, chosenTokens),
@@ -153,13 +157,6 @@ export function toTexts(groups: readonly PreferenceGroup[]): PreferenceItems {
     })),
   );
   return { pairs, ratings };
-}
-
-function join(prompt: Int32Array, completion: Int32Array): Int32Array {
-  const text = new Int32Array(prompt.length + completion.length);
-  text.set(prompt);
-  text.set(completion, prompt.length);
-  return text;
 }
 
 const MAX_REFERENCE_TEXTS = 1000;

@@ -1,3 +1,4 @@
+import { createTokenPool } from '../columns/index.ts';
 import { sftConfigShape } from '../config/stage-config.ts';
 import {
   type SFTRunConfig,
@@ -74,7 +75,7 @@ async function prepare(config: SFTRunConfig, model: LoadedModel): Promise<RunWor
   const { report } = dataset;
   const adapter = config.adapter === undefined ? undefined : await findAdapter(config.adapter);
   const trainer = new SFTTrainer({ ...pick(config, sftConfigShape), adapter }, { model });
-  const [texts, validation] = [dataset.train.map(toText), dataset.validation.map(toText)];
+  const [texts, validation] = [toTexts(dataset.train), toTexts(dataset.validation)];
   return {
     report,
     ranking: lowestLoss,
@@ -115,7 +116,10 @@ export function describeTextWarnings(
 }
 
 /** @example mask [0, 0, 1, 1]  →  learned [2, 3] */
-function toText({ tokens, lossMask }: CompletionRecord): LearnedText {
-  const learned = [...lossMask.keys()].filter((position) => lossMask[position] === 1);
-  return { tokens, learned: Int32Array.from(learned) };
+function toTexts(records: readonly CompletionRecord[]): LearnedText[] {
+  const pool = createTokenPool();
+  return records.map(({ tokens, lossMask }) => {
+    const learned = [...lossMask.keys()].filter((position) => lossMask[position] === 1);
+    return { tokens, learned: pool.add(Int32Array.from(learned)) };
+  });
 }

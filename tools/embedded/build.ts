@@ -1,21 +1,29 @@
-/** Builds everything of `embedded/` from nothing: tokenizer, pretrained and fine-tuned model,
- *  preferences. The same seed gives the same files on the same kind of machine:
- *  npm run build:embedded [-- --out embedded --seed 0] */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+/** Builds everything in `embedded/` from nothing: tokenizer, pretrained and fine-tuned model,
+ *  preferences. The same seed produces the same files on the same kind of machine.
+ *  npm run build:embedded [-- --out embedded --seed 0 --work FOLDER]
+ *  With `--work`, each stage is saved there and an interrupted build continues after the last one. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadTokenizer } from '../../src/base-setup/index.ts';
-import { createModel, loadModel, readArchitecture, saveModel } from '../../src/models/index.ts';
+import {
+  createModel,
+  type LoadedModel,
+  loadModel,
+  readArchitecture,
+  saveModel,
+} from '../../src/models/index.ts';
 import { makePreferences } from './make-preferences.ts';
 import { makeTokenizer } from './make-tokenizer.ts';
-import { fineTune, learnFacts, pretrain } from './train-language.ts';
+import { fineTune, type LanguageOptions, learnFacts, pretrain } from './train-language.ts';
 
 const { values } = parseArgs({
   options: {
     out: { type: 'string', default: 'embedded' },
     seed: { type: 'string', default: '0' },
     steps: { type: 'string', default: '1' },
+    work: { type: 'string' },
   },
 });
 const seed = Number(values.seed);
@@ -36,26 +44,53 @@ const shape = {
   rope_theta: 10_000,
 };
 
-const work = mkdtempSync(join(tmpdir(), 'proximal-embedded-'));
+interface Stage {
+  readonly name: string;
+  readonly steps: number;
+  readonly train: (model: LoadedModel, options: LanguageOptions) => Promise<void>;
+}
+
+const stages: readonly Stage[] = [
+  { name: 'language', steps: 300, train: pretrain },
+  { name: 'facts', steps: 2400, train: learnFacts },
+  { name: 'sft', steps: 100, train: fineTune },
+];
+
+const work = values.work ?? mkdtempSync(join(tmpdir(), 'proximal-embedded-'));
 try {
-  const contextLength = shape.max_position_embeddings;
-  const vocabSize = makeTokenizer(work, { seed, contextLength });
-  const tokenizer = await loadTokenizer(work);
-  const architecture = readArchitecture({ ...shape, vocab_size: vocabSize });
-  const fresh = { base: createModel(architecture, seed), tokenizer, folder: work };
-  await pretrain(fresh, { seed, steps: Math.ceil(250 * share) });
-  await learnFacts(fresh, { seed, steps: Math.ceil(1100 * share) });
-  await fineTune(fresh, { seed, steps: Math.ceil(80 * share) });
+  mkdirSync(work, { recursive: true });
+  const model = await trainModel(work);
+  const { tokenizer, base } = model;
   mkdirSync(values.out, { recursive: true });
   const config = { eos_token_id: tokenizer.eosIds[0]!, pad_token_id: tokenizer.padId };
-  await saveModel(work, fresh.base, { config });
-  await saveModel(values.out, fresh.base, { source: work, config, dtype: 'BF16' });
+  await saveModel(values.out, base, { source: work, config, dtype: 'BF16' });
   const sft = await loadModel(values.out);
-  const lines = await makePreferences(sft, { seed, count: Math.ceil(3200 * share) });
+  const lines = await makePreferences(sft, { seed, count: Math.ceil(2400 * share) });
   writeFileSync(
     join(values.out, 'preferences.jsonl'),
     lines.map((l) => `${JSON.stringify(l)}\n`).join(''),
   );
 } finally {
-  rmSync(work, { recursive: true });
+  if (values.work === undefined) rmSync(work, { recursive: true });
+}
+
+/** Runs the stages that are not in the folder yet. */
+async function trainModel(folder: string): Promise<LoadedModel> {
+  const contextLength = shape.max_position_embeddings;
+  const vocabSize = makeTokenizer(folder, { seed, contextLength });
+  const tokenizer = await loadTokenizer(folder);
+  const config = { eos_token_id: tokenizer.eosIds[0]!, pad_token_id: tokenizer.padId };
+  const done = stages.filter(({ name }) => existsSync(join(folder, name, 'model.safetensors')));
+  const last = done.at(-1);
+  const base =
+    last === undefined
+      ? createModel(readArchitecture({ ...shape, vocab_size: vocabSize }), seed)
+      : (await loadModel(join(folder, last.name))).base;
+  const model = { base, tokenizer, folder };
+  await saveModel(folder, base, { config });
+  for (const { name, steps, train } of stages.slice(last ? stages.indexOf(last) + 1 : 0)) {
+    await train(model, { seed, steps: Math.ceil(steps * share) });
+    await saveModel(join(folder, name), base, { source: folder, config });
+  }
+  return model;
 }

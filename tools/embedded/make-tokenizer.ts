@@ -4,8 +4,8 @@ import { makeTokenizerConfig, makeTokenizerJson, specialTokens } from './tokeniz
 import { trainBpe } from './train-bpe.ts';
 import { makeWorldTexts } from './world-texts.ts';
 
-/** At 964 every word of the world is a token of its own. */
-const VOCABULARY = 896;
+/** The smallest vocabulary in which every word of the world is one token. */
+const VOCABULARY = 964;
 
 export interface TokenizerOptions {
   readonly seed: number;

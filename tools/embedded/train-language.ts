@@ -1,3 +1,4 @@
+import { createTokenPool } from '../../src/columns/index.ts';
 import {
   makeDemonstration,
   makeSplitPost,
@@ -25,12 +26,7 @@ export async function pretrain(
   model: LoadedModel,
   { seed, steps }: LanguageOptions,
 ): Promise<void> {
-  const texts = readTexts(model, {
-    split: 'pretraining',
-    seed,
-    count: steps * BATCH,
-    mix: { good: 1 },
-  });
+  const texts = { split: 'pretraining', mix: { good: 1 } } as const;
   await train(model, texts, { seed, steps, learningRate: 3e-3, warmupSteps: 40, name: 'language' });
 }
 
@@ -39,15 +35,12 @@ export async function learnFacts(
   model: LoadedModel,
   { seed, steps }: LanguageOptions,
 ): Promise<void> {
-  const [first, count] = [FACTS_FROM, steps * BATCH];
-  const texts = readTexts(model, {
+  const texts = {
     split: 'pretraining',
-    seed,
-    first,
-    count,
+    first: FACTS_FROM,
     mix: { good: 1 },
     completionsOnly: true,
-  });
+  } as const;
   await train(model, texts, { seed, steps, learningRate: 3e-3, warmupSteps: 40, name: 'facts' });
 }
 
@@ -56,28 +49,28 @@ export async function fineTune(
   model: LoadedModel,
   { seed, steps }: LanguageOptions,
 ): Promise<void> {
-  const texts = readTexts(model, {
-    split: 'sft',
-    seed,
-    count: steps * BATCH,
-    completionsOnly: true,
-  });
+  const texts = { split: 'sft', completionsOnly: true } as const;
   await train(model, texts, { seed, steps, learningRate: 5e-4, warmupSteps: 10, name: 'SFT' });
 }
 
-interface ReadOptions {
+/** Which posts to learn from, and what to learn of them. */
+interface TextOptions {
   readonly split: Split;
-  readonly seed: number;
   /** Number of the first post; 0 by default. */
   readonly first?: number;
-  readonly count: number;
   /** How often each kind of summary comes; that of the demonstrations by default. */
   readonly mix?: Partial<Record<SummaryKind, number>>;
   readonly completionsOnly?: boolean;
 }
 
+interface ReadOptions extends TextOptions {
+  readonly seed: number;
+  readonly count: number;
+}
+
 function readTexts({ tokenizer }: LoadedModel, options: ReadOptions): LearnedText[] {
   const { split, seed, first: from = 0, count, mix, completionsOnly = false } = options;
+  const pool = createTokenPool();
   return Array.from({ length: count }, (_, i) => {
     const number = from + i;
     const post = makeSplitPost(split, { seed, number });
@@ -86,11 +79,11 @@ function readTexts({ tokenizer }: LoadedModel, options: ReadOptions): LearnedTex
     const summary = tokenizer.encode(
       ` ${makeDemonstration(post, { random, ...(mix && { mix }) })}`,
     );
-    const tokens = Int32Array.of(...prompt, ...summary, tokenizer.eosIds[0]!);
+    const tokens = pool.add(Int32Array.of(...prompt, ...summary, tokenizer.eosIds[0]!));
     const first = completionsOnly ? prompt.length : 1;
     return {
       tokens,
-      learned: Int32Array.from({ length: tokens.length - first }, (_, t) => first + t),
+      learned: pool.add(Int32Array.from({ length: tokens.length - first }, (_, t) => first + t)),
     };
   });
 }
@@ -103,10 +96,13 @@ interface TrainOptions extends LanguageOptions {
 
 async function train(
   model: LoadedModel,
-  texts: readonly LearnedText[],
+  texts: TextOptions,
   { seed, steps, learningRate, warmupSteps, name }: TrainOptions,
 ): Promise<void> {
-  const held = texts.slice(0, BATCH);
+  const count = steps * BATCH;
+  const first = texts.first ?? 0;
+  const learned = readTexts(model, { ...texts, seed, first, count });
+  const heldOut = readTexts(model, { ...texts, seed, first: first + count, count: 4 * BATCH });
   const trainer = new SFTTrainer(
     {
       fullParameters: true,
@@ -128,7 +124,7 @@ async function train(
     const loss = event.metrics['train/loss']!.toFixed(3);
     console.log(`${name} ${event.step}/${steps}  loss ${loss}  ${minutes.toFixed(1)} min`);
   };
-  await trainer.train(texts.slice(BATCH), { onEvent });
-  const { loss, perplexity } = await trainer.evaluate(held);
+  await trainer.train(learned, { onEvent });
+  const { loss, perplexity } = await trainer.evaluate(heldOut);
   console.log(`${name}: held-out loss ${loss.toFixed(3)}, perplexity ${perplexity.toFixed(2)}`);
 }

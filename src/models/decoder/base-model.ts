@@ -15,6 +15,7 @@ import { fingerprintModel } from './fingerprint-weights.ts';
 import { logitsGraph } from './head-graph.ts';
 import { layerParts } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
+import { countParameters } from './parameter-counts.ts';
 import { runTokenHead, type TokenNumbers } from './token-head.ts';
 
 /** Weights of a model by their Hugging Face names. */
@@ -22,11 +23,16 @@ export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
 
 /** How a base runs, and its name. */
 export interface BaseModelOptions {
-  /** Number of layers that one ONNX Runtime session runs; 1 by default. */
+  /** Number of layers that one ONNX Runtime session runs; all for small models, 1 for others. */
   readonly layersPerSession?: number;
   /** Hub id or folder, for errors. */
   readonly name?: string | undefined;
 }
+
+/** All layers of a model run in one session if they have at most this many parameters: the overhead per
+ *  run and the copies between sessions cost 10 to 15 % there. Larger models compile one layer and run it
+ *  for all, which saves compile time and memory. */
+const ONE_SESSION_PARAMETERS = 8e6;
 
 /**
  * A frozen model: one copy of its weights, shared by all graphs. Roles (policy, reference, value,
@@ -45,7 +51,7 @@ export class BaseModel implements AdapterBase {
   constructor(
     architecture: Architecture,
     weights: Weights,
-    { layersPerSession = 1, name }: BaseModelOptions = {},
+    { layersPerSession = defaultLayersPerSession(architecture), name }: BaseModelOptions = {},
   ) {
     this.architecture = architecture;
     this.weights = weights;
@@ -159,4 +165,10 @@ function expectBelow(ids: Int32Array, end: number, rule: string): void {
 export interface LayerRole {
   readonly base: BaseModel;
   readonly adapter?: LoraAdapter | undefined;
+}
+
+function defaultLayersPerSession(architecture: Architecture): number {
+  const { num_hidden_layers: layers } = architecture.config;
+  const { perLayer } = countParameters(architecture);
+  return layers * perLayer <= ONE_SESSION_PARAMETERS ? layers : 1;
 }
