@@ -1,5 +1,4 @@
 import {
-  demonstrationMix,
   makeDemonstration,
   makeSummary,
   type Post,
@@ -15,7 +14,14 @@ export interface Strategy {
   readonly finished: boolean;
 }
 
-const kinds = Object.keys(demonstrationMix) as SummaryKind[];
+const kinds: readonly SummaryKind[] = [
+  'good',
+  'rambling',
+  'verbose',
+  'missing',
+  'sparse',
+  'invented',
+];
 
 /** Answers of each quality, for comparison. */
 export const references: readonly Strategy[] = [

@@ -3,7 +3,7 @@ import {
   makeDemonstration,
   makeSplitPost,
   type Split,
-  type SummaryKind,
+  type SummaryMix,
 } from '../../src/embedded/world/index.ts';
 import { randomStream } from '../../src/engine/random/index.ts';
 import type { TrainEvent } from '../../src/loop/index.ts';
@@ -59,7 +59,7 @@ interface TextOptions {
   /** Number of the first post; 0 by default. */
   readonly first?: number;
   /** How often each kind of summary comes; that of the demonstrations by default. */
-  readonly mix?: Partial<Record<SummaryKind, number>>;
+  readonly mix?: SummaryMix;
   readonly completionsOnly?: boolean;
 }
 

@@ -6,5 +6,6 @@ export {
   makeDemonstration,
   makeSummary,
   type SummaryKind,
+  type SummaryMix,
 } from './make-summary.ts';
 export { rankSummaries } from './rank-summaries.ts';

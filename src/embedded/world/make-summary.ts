@@ -7,9 +7,10 @@ import { type Scenario, scenarios } from './scenario.ts';
 import * as templates from './templates.ts';
 import { fillTemplate, type Slots } from './templates.ts';
 
-/** The quality of a summary: all facts in few words; all facts with repetition and filler; one to
- *  three facts missing; one or two facts wrong. */
-export type SummaryKind = 'good' | 'rambling' | 'missing' | 'invented';
+/** The quality of a summary: all facts in few words; all facts with one or two (`rambling`) or two or
+ *  three (`verbose`) unnecessary sentences; one to three (`missing`) or two to three (`sparse`) facts
+ *  missing; one or two facts wrong. */
+export type SummaryKind = 'good' | 'rambling' | 'verbose' | 'missing' | 'sparse' | 'invented';
 
 export interface SummaryOptions {
   readonly kind: SummaryKind;
@@ -22,21 +23,17 @@ export function makeSummary(post: Post, { kind, random }: SummaryOptions): strin
   return writers[kind](post, random);
 }
 
-/** Shares of the kinds in demonstrations, which make an SFT model fluent but mediocre. */
-export const demonstrationMix: Readonly<Record<SummaryKind, number>> = {
-  good: 0.15,
-  rambling: 0.35,
-  missing: 0.3,
-  invented: 0.2,
-};
+/** How often each kind of summary occurs. */
+export type SummaryMix = Readonly<Partial<Record<SummaryKind, number>>>;
+
+/** The demonstrations: an SFT model that imitates them gets facts right but does not know which ones
+ *  matter, nor when to stop. */
+export const demonstrationMix: SummaryMix = { good: 0.1, verbose: 0.5, sparse: 0.4 };
 
 /** A summary for SFT, of a kind sampled from the mix. */
 export function makeDemonstration(
   post: Post,
-  {
-    random,
-    mix = demonstrationMix,
-  }: { random: RandomStream; mix?: Readonly<Partial<Record<SummaryKind, number>>> },
+  { random, mix = demonstrationMix }: { random: RandomStream; mix?: SummaryMix },
 ): string {
   const entries = Object.entries(mix) as [SummaryKind, number][];
   let rest = random.next() * entries.reduce((sum, [, share]) => sum + share, 0);
@@ -50,11 +47,15 @@ export function makeDemonstration(
 
 const writers: Readonly<Record<SummaryKind, (post: Post, random: RandomStream) => string>> = {
   good: (post, random) => writeSentences(post, { slots: slotsOf(post.facts), random }).join(' '),
-  rambling: ramble,
+  rambling: (post, random) => ramble(post, { random, least: 1 }),
+  verbose: (post, random) => ramble(post, { random, least: 2 }),
   missing: (post, random) => {
     const dropped = random.shuffle(factKinds).slice(0, 1 + random.integer(3));
-    const remaining = post.facts.filter(({ kind }) => !dropped.includes(kind));
-    return writeSentences(post, { slots: slotsOf(remaining), random }).join(' ');
+    return omitFacts(post, { dropped, random });
+  },
+  sparse: (post, random) => {
+    const dropped = random.shuffle(factKinds).slice(0, 2 + random.integer(2));
+    return omitFacts(post, { dropped, random });
   },
   invented: (post, random) => {
     const wrong = random.shuffle(factKinds).slice(0, 1 + random.integer(2));
@@ -64,12 +65,20 @@ const writers: Readonly<Record<SummaryKind, (post: Post, random: RandomStream) =
   },
 };
 
-/** Adds one or two unnecessary sentences after the first. */
-function ramble(post: Post, random: RandomStream): string {
+function omitFacts(
+  post: Post,
+  { dropped, random }: { dropped: readonly FactKind[]; random: RandomStream },
+): string {
+  const remaining = post.facts.filter(({ kind }) => !dropped.includes(kind));
+  return writeSentences(post, { slots: slotsOf(remaining), random }).join(' ');
+}
+
+/** Adds `least` unnecessary sentences after the first, or one more. */
+function ramble(post: Post, { random, least }: { random: RandomStream; least: number }): string {
   const slots = slotsOf(post.facts);
   const fillers = templates.fillers.map((template) => fillTemplate(template, slots));
   const [first, ...rest] = writeSentences(post, { slots, random });
-  const count = happens(0.4, random) ? 2 : 1;
+  const count = least + Number(happens(0.4, random));
   const more = random.shuffle([...fillers, ...post.distractors]).slice(0, count);
   return [first, ...random.shuffle([...rest, ...more])].join(' ');
 }
