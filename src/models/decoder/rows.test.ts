@@ -29,7 +29,7 @@ test('sliceRows() returns a view', () => {
 describe('scatterRows()', () => {
   const part = tensor(Float32Array.of(1, 2, 3, 4), [2, 2]);
 
-  it('adds up rows that go to the same place', () => {
+  it('adds up rows with the same target', () => {
     expect([...scatterRows(part, [1, 1], 2).data]).toEqual([0, 0, 4, 6]);
   });
 
