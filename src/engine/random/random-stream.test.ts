@@ -92,7 +92,7 @@ describe('RandomStream', () => {
   });
 
   test('integer() has no modulo bias', () => {
-    // With n = ¾ · 2⁵³, plain modulo would put half of the draws below n/3.
+    // With n = ¾ · 2⁵³, plain modulo would put half of the samples below n/3.
     const n = 0.75 * 2 ** 53;
     const stream = randomStream(4, 'bias');
     const low = take(9000, () => stream.integer(n)).filter((drawn) => drawn < n / 3).length;
@@ -160,7 +160,7 @@ test('Sfc32 returns the words of the reference implementation', () => {
   ]);
 });
 
-test('Sfc32 takeWordss seed words of any 32 bits and counts its outputs', () => {
+test('Sfc32 accepts any 32-bit seed words and counts its outputs', () => {
   const generator = new Sfc32([0xffffffff, 0x80000000, 0xdeadbeef]);
   const [, , , counter] = generator.state();
   expect(counter).toBe(16);
