@@ -39,7 +39,7 @@ describe('resolvePPOConfig()', () => {
   });
 
   it.each(['rloo', 'grpo', 'reinforce++'] as const)(
-    'puts the KL penalty of %s into the loss and discounts nothing, unless told otherwise',
+    'puts the KL penalty of %s into the loss and discounts nothing by default',
     (advantageEstimator) => {
       const options = { advantageEstimator, samplesPerPrompt: 2 };
       expect(resolvePPOConfig(options)).toMatchObject({

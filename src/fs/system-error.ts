@@ -23,7 +23,7 @@ export function explainSystemError(error: unknown, { action, next }: FailedWrite
   const cause = findSystemError(error);
   if (cause === undefined) return error;
   const { code, message } = cause;
-  const [problem, remedy] = meanings[code] ?? ['the system refused', 'fix the cause'];
+  const [problem, remedy] = meanings[code] ?? ['the system reports an error', 'fix the cause'];
   return new Error(`Cannot ${action}: ${problem} (${message}); ${remedy} and ${next}`, {
     cause: error,
   });

@@ -18,7 +18,7 @@ export interface HumanEvaluation {
   /** Number of prompts in the queue, and of those that people have judged. */
   readonly prompts: number;
   readonly judged: number;
-  /** Judged prompts with equal responses, which are ties that nobody needs to see. */
+  /** Judged prompts with equal responses, which count as ties and are not shown. */
   readonly equal: number;
   readonly answers: number;
   readonly labellers: number;

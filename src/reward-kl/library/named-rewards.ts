@@ -58,8 +58,8 @@ export interface NamedRewardSpec {
   readonly weight: number;
 }
 
-/** Parses `name`, `name=weight` or `name:option=value,…`; the first value may stand without its option,
- *  `weight` may be one of the options, and `\,` is a comma inside a value.
+/** Parses `name`, `name=weight` or `name:option=value,…`; the name of the first option may be omitted,
+ *  `weight` may be an option, and `\,` is a comma inside a value.
  *  @example 'flesch=0.5'                     →  flesch, weight ½
  *  @example 'keyword:please,avoid=stupid'    →  keyword, { words: 'please', avoid: 'stupid' }, weight 1
  *  @example 'brevity:target=20,weight=0.5'   →  brevity, { target: '20' }, weight ½
