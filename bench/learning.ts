@@ -24,15 +24,15 @@ export async function benchLearning(): Promise<LearningResult> {
   for (const task of tasks) {
     const { name: reward, steps, bounds } = task;
     const seeds: Learned[] = [];
-    for (const seed of SEEDS) seeds.push(await learnAloud(task, { seed }));
+    for (const seed of SEEDS) seeds.push(await learnWithProgress(task, { seed }));
     results.push({ reward, steps, bounds, seeds });
-    withoutKl.push({ reward, ...(await learnAloud(task, { seed: SEEDS[0]!, klCoef: 0 })) });
+    withoutKl.push({ reward, ...(await learnWithProgress(task, { seed: SEEDS[0]!, klCoef: 0 })) });
   }
   return { tasks: results, without_kl: withoutKl };
 }
 
 /** Prints a run's progress to stderr. */
-async function learnAloud(
+async function learnWithProgress(
   task: Task,
   options: { seed: number; klCoef?: number },
 ): Promise<Learned> {

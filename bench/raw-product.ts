@@ -1,6 +1,6 @@
 import { input, linear, makeGraph, slice } from '../src/engine/graph/index.ts';
 import { compile, type Outputs, type Tensor, tensor } from '../src/engine/runtime/index.ts';
-import { median, timeInTurns } from './measure.ts';
+import { median, timeAlternately } from './measure.ts';
 
 /** Sizes of a product x·Wᵀ: x is [rows, inner], W is [out, inner]. */
 export interface ProductSizes {
@@ -39,7 +39,7 @@ export async function rawProduct({ rows, inner, out }: ProductSizes): Promise<Ra
 /** GFLOPS of the largest product of a Qwen3-0.6B layer over 256 tokens, with the result kept inside the runtime. */
 export async function rawSpeed(): Promise<number> {
   const product = await rawProduct({ rows: 256, inner: 1024, out: 3072 });
-  const { kept } = await timeInTurns({ kept: product.kept }, { rounds: 30, warmup: 5 });
+  const { kept } = await timeAlternately({ kept: product.kept }, { rounds: 30, warmup: 5 });
   await product.dispose();
   return product.flops / median(kept) / 1e6;
 }

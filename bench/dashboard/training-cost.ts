@@ -39,7 +39,7 @@ export async function trainingCost(browser: Browser): Promise<TrainingCost> {
   writeInputs(folder);
   const server = await startServerProcess(join(folder, 'runs'));
   try {
-    return await compareInTurns({ browser, folder, server });
+    return await compareAlternately({ browser, folder, server });
   } finally {
     server.end();
     rmSync(folder, { recursive: true });
@@ -56,7 +56,7 @@ function writeInputs(folder: string): void {
   mkdirSync(join(folder, 'runs'));
 }
 
-async function compareInTurns(setting: Setting): Promise<TrainingCost> {
+async function compareAlternately(setting: Setting): Promise<TrainingCost> {
   const ratios: number[] = [];
   const cpu = { training: 0, server: 0, browser: 0 };
   for (let turn = 0; turn < ROUNDS; turn++) {
