@@ -37,7 +37,7 @@ export async function benchBlock({ python }: BenchOptions): Promise<object> {
   const short = await buildBlock(64);
   const times = await timeAlternately(
     {
-      matmul: raw.kept,
+      matmul: raw.internal,
       returned: raw.returned,
       forward: long.forward,
       joint: long.joint,

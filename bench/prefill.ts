@@ -21,7 +21,7 @@ export async function benchPrefill(): Promise<object> {
     out: config.intermediate_size,
   });
   const times = await timeAlternately(
-    { matmul: raw.kept, prefill: () => forward({ base }, batch) },
+    { matmul: raw.internal, prefill: () => forward({ base }, batch) },
     { rounds: 5, warmup: 1 },
   );
   const dense = parameterCount(base) - base.weight(family.names.embedding).data.length;

@@ -55,7 +55,7 @@ const buffer = new ExperienceBuffer();
 const modelTrainer = new ModelTrainer({ config, policy, value });
 
 for (let step = 1; step <= steps; step++) {
-  // 1. Generate sequences. The key gives each step its own random numbers.
+  // 1. Generate sequences. Each step has its own random numbers, by its key.
   const texts = await policy.generate(prompts, {
     maxNewTokens: config.maxNewTokens,
     numReturnSequences: samplesPerPrompt,

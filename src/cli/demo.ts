@@ -15,7 +15,7 @@ import { bold, dim } from './terminal.ts';
 const about = `Watch a small language model learn to summarise posts, without a network: a reward model is
 trained on preferences, PPO optimises its score, and a gold scorer that training never sees measures the result.
 
-Ctrl-C stops the demo cleanly, so that --resume continues it; a second Ctrl-C stops it at once.`;
+Ctrl-C stops the demo cleanly, so that --resume continues it; a second Ctrl-C stops it immediately.`;
 
 interface DemoFlags {
   readonly output?: string;

@@ -56,7 +56,7 @@ describe('resolvePPOConfig()', () => {
     expect(resolvePPOConfig()).toMatchObject({ klPlacement: 'reward', klEstimator: 'k1' });
   });
 
-  it('takes a preset for what is not set', () => {
+  it('uses a preset for settings that are not set', () => {
     const config = resolvePPOConfig({ preset: 'specification', klCoef: 0.2, gamma: undefined });
     expect(config).toMatchObject({ ...presets.specification, klCoef: 0.2 });
     expect(resolvePPOConfig(config)).toEqual(config);

@@ -18,14 +18,14 @@ export type ConvergenceConfig = Pick<
   | 'stopOnCollapse'
 >;
 
-/** A rule that holds, and a message about it. */
+/** A rule that applies, and a message about it. */
 interface Finding {
   readonly reason: StopReason;
   readonly message: string;
 }
 
 /**
- * Watches evaluations and decides whether training should continue. The first rule that holds counts:
+ * Watches evaluations and decides whether training should continue. The first rule that applies counts:
  *
  * - collapsed: entropy < minEntropy, or repetition > maxRepetition and > that of the first evaluation
  * - diverged: KL > maxKl

@@ -29,13 +29,13 @@ describe('ppoStep()', () => {
   it.each(['f32', 'int8'] as const)(
     'computes the same update with less work if passes are reused, with %s rollouts',
     async (rolloutPrecision) => {
-      const kept = await run({ rolloutPrecision, keepPasses: true });
+      const reused = await run({ rolloutPrecision, keepPasses: true });
       const plain = await run({ rolloutPrecision, keepPasses: false });
-      expect(kept.tokens).toEqual(plain.tokens);
-      expect(kept.flops).toBeLessThan(0.95 * plain.flops);
-      expect(kept.metrics['loss/policy_avg']).toBeCloseTo(plain.metrics['loss/policy_avg']!, 5);
+      expect(reused.tokens).toEqual(plain.tokens);
+      expect(reused.flops).toBeLessThan(0.95 * plain.flops);
+      expect(reused.metrics['loss/policy_avg']).toBeCloseTo(plain.metrics['loss/policy_avg']!, 5);
       for (const [name, weights] of Object.entries(plain.weights)) {
-        expect(largestDifference(weights, kept.weights[name]!), name).toBeLessThan(1e-6);
+        expect(largestDifference(weights, reused.weights[name]!), name).toBeLessThan(1e-6);
       }
     },
   );

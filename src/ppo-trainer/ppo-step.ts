@@ -25,7 +25,7 @@ export interface StepContext {
   readonly onProgress?: ((phase: Phase, done: number, total: number) => void) | undefined;
 }
 
-/** What a step knows about its responses besides its experience. */
+/** Details of a step's responses that are not part of its experience. */
 export interface StepDetails {
   /** The responses as generated, in the experience's order. */
   readonly texts: readonly GeneratedText[];

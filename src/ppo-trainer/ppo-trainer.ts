@@ -111,7 +111,7 @@ export class PPOTrainer {
     return ppoStep(components, readPrompts(prompts, components, 'train'), context);
   }
 
-  /** Performance of the policy as it is, on some prompts. */
+  /** Measures the current policy on some prompts. */
   async evaluate(
     prompts: readonly TrainPrompt[],
     options: TrainingConfigOptions & Pick<TrainOptions, 'signal'> = {},

@@ -247,8 +247,8 @@ describe('rolloutWeights()', () => {
 
 describe('rolloutMismatch()', () => {
   it('returns the hand-worked divergence', () => {
-    const drawn = { logprobs: Float32Array.of(Math.log(2) - 3, -1) };
-    expect(rolloutMismatch({ ...drawn, samplingLogprobs: Float32Array.of(-3, -1) })).toBeCloseTo(
+    const columns = { logprobs: Float32Array.of(Math.log(2) - 3, -1) };
+    expect(rolloutMismatch({ ...columns, samplingLogprobs: Float32Array.of(-3, -1) })).toBeCloseTo(
       0.1534,
       4,
     );

@@ -86,7 +86,7 @@ describe('loadBase()', () => {
 });
 
 describe('readConfig()', () => {
-  const refuse = async (text: string) => {
+  const readInvalid = async (text: string) => {
     const folder = copyFixture('llama-linear');
     const file = join(folder, 'config.json');
     writeFileSync(file, text);
@@ -95,7 +95,7 @@ describe('readConfig()', () => {
   };
 
   test('reports where JSON is invalid', async () => {
-    const { file, error } = await refuse('{"model_type": ');
+    const { file, error } = await readInvalid('{"model_type": ');
     expect(error).toEqual(
       new SyntaxError(`Cannot read ${file}: it must be JSON (Unexpected end of JSON input)`),
     );
@@ -106,12 +106,12 @@ describe('readConfig()', () => {
     ['null', 'null'],
     ['"llama"', '"llama"'],
   ])('rejects %s, which is not an object', async (text, got) => {
-    const { file, error } = await refuse(text);
+    const { file, error } = await readInvalid(text);
     expect(error).toEqual(new TypeError(`Cannot read ${file}: it must be an object, got ${got}`));
   });
 
   test('names the file in errors of its fields', async () => {
-    const { file, error } = await refuse('{"model_type": "llama", "hidden_size": "wide"}');
+    const { file, error } = await readInvalid('{"model_type": "llama", "hidden_size": "wide"}');
     expect(error).toEqual(
       new TypeError(`Cannot read ${file}: "hidden_size" must be a number, got "wide"`),
     );

@@ -10,7 +10,7 @@ test('takeRows() copies rows in the given order', () => {
   expect(taken).toEqual(tensor(Float32Array.of(5, 6, 3, 4, 5, 6), [3, 2]));
 });
 
-test('concatRows() concatenates tensors, in given memory if it is large enough', () => {
+test('concatRows() concatenates tensors, in existing memory if it is large enough', () => {
   const joined = tensor(Float32Array.of(1, 2, 3, 4, 5, 6), [3, 2]);
   expect(concatRows([top, bottom])).toEqual(joined);
   expect(concatRows([top])).toBe(top);

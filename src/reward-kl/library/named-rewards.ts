@@ -127,7 +127,7 @@ function parseWeight(weight: string, text: string): number {
   );
 }
 
-/** Converts text to the field's type; other text stays as it is, and the schema reports it. */
+/** Converts text to the field's type; other text is unchanged, and the schema reports it. */
 function parseValue(text: string, field: ConfigField | undefined): unknown {
   switch (field?.type) {
     case 'integer':

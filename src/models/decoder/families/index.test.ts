@@ -90,7 +90,7 @@ describe('readArchitecture()', () => {
     });
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     const { hidden_size: _, ...sizeless } = llama;
     const family = 'must be one of qwen3, qwen2, llama, gpt2';
     const ropeTypes = 'must be default, linear or llama3';
