@@ -7,7 +7,7 @@ import {
 } from '../src/engine/runtime/index.ts';
 import { layerGraph, layerParts } from '../src/models/decoder/layer-graph.ts';
 import { PackedBatch } from '../src/models/decoder/packed-batch.ts';
-import { type BenchOptions, median, residentMegabytes, round, timeInTurns } from './measure.ts';
+import { type BenchOptions, median, residentMegabytes, round, timeAlternately } from './measure.ts';
 import { runPeer } from './peer.ts';
 import { qwen3Architecture } from './qwen3.ts';
 import { randomTensor, rawProduct } from './raw-product.ts';
@@ -35,9 +35,9 @@ export async function benchBlock({ python }: BenchOptions): Promise<object> {
   });
   const long = await buildBlock(256);
   const short = await buildBlock(64);
-  const times = await timeInTurns(
+  const times = await timeAlternately(
     {
-      matmul: raw.kept,
+      matmul: raw.internal,
       returned: raw.returned,
       forward: long.forward,
       joint: long.joint,

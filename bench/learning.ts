@@ -24,9 +24,9 @@ export async function benchLearning(): Promise<LearningResult> {
   for (const task of tasks) {
     const { name: reward, steps, bounds } = task;
     const seeds: Learned[] = [];
-    for (const seed of SEEDS) seeds.push(await learnAloud(task, { seed }));
+    for (const seed of SEEDS) seeds.push(await learnWithProgress(task, { seed }));
     results.push({ reward, steps, bounds, seeds });
-    withoutKl.push({ reward, ...(await learnAloud(task, { seed: SEEDS[0]!, klCoef: 0 })) });
+    withoutKl.push({ reward, ...(await learnWithProgress(task, { seed: SEEDS[0]!, klCoef: 0 })) });
   }
   return { tasks: results, without_kl: withoutKl };
 }
@@ -52,7 +52,9 @@ export async function benchNormalization(): Promise<{ runs: readonly Normalized[
       const seeds: Learned[] = [];
       const klCoef = factor * task.config.klCoef!;
       for (const seed of SEEDS) {
-        seeds.push(await learnAloud(task, { seed, klCoef, scoreNormalization: normalization }));
+        seeds.push(
+          await learnWithProgress(task, { seed, klCoef, scoreNormalization: normalization }),
+        );
       }
       runs.push({ reward: task.name, normalization, beta_factor: factor, seeds });
     }
@@ -61,7 +63,7 @@ export async function benchNormalization(): Promise<{ runs: readonly Normalized[
 }
 
 /** Prints a run's progress to stderr. */
-async function learnAloud(task: Task, options: LearnOptions): Promise<Learned> {
+async function learnWithProgress(task: Task, options: LearnOptions): Promise<Learned> {
   const { seed, klCoef = task.config.klCoef, scoreNormalization = 'none' } = options;
   const title = `${task.name}, seed ${seed}, β = ${klCoef}, normalisation ${scoreNormalization}`;
   const start = performance.now();

@@ -27,10 +27,10 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * Times several functions in turns, so that a slow moment of the machine affects all of them.
+ * Times several functions alternately, so that a slow moment of the machine affects all of them.
  * Returns the milliseconds of each, per round.
  */
-export async function timeInTurns<K extends string>(
+export async function timeAlternately<K extends string>(
   works: Readonly<Record<K, () => Promise<unknown>>>,
   { rounds, warmup = 2 }: { rounds: number; warmup?: number },
 ): Promise<Record<K, number[]>> {

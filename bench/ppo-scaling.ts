@@ -9,12 +9,12 @@ const middle: CaseRequest = {
   ...{ repeats: 1, threads: availableParallelism(), precision: 'int8', layers: 7 },
 };
 
-const alike = (count: number, length: number) => Array.from({ length: count }, () => length);
+const repeatLength = (count: number, length: number) => Array.from({ length: count }, () => length);
 
 /** The setting that changes along each curve. */
 const curves: Readonly<Record<string, readonly (readonly [number, Partial<CaseRequest>])[]>> = {
-  batch: [1, 2, 4, 8, 16].map((count) => [count, { prompts: alike(count, 64) }]),
-  prompt_tokens: [64, 256, 1024].map((length) => [length, { prompts: alike(4, length) }]),
+  batch: [1, 2, 4, 8, 16].map((count) => [count, { prompts: repeatLength(count, 64) }]),
+  prompt_tokens: [64, 256, 1024].map((length) => [length, { prompts: repeatLength(4, length) }]),
   response_tokens: [16, 64, 256].map((length) => [length, { maxNewTokens: length }]),
   layers: [7, 14, 28].map((layers) => [layers, { layers }]),
   threads: [1, availableParallelism()].map((threads) => [threads, { threads }]),

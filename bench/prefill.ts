@@ -1,6 +1,6 @@
 import { forward } from '../src/models/decoder/forward.ts';
 import { PackedBatch } from '../src/models/decoder/packed-batch.ts';
-import { median, round, timeInTurns } from './measure.ts';
+import { median, round, timeAlternately } from './measure.ts';
 import { parameterCount, qwen3Model } from './qwen3.ts';
 import { rawProduct } from './raw-product.ts';
 
@@ -20,8 +20,8 @@ export async function benchPrefill(): Promise<object> {
     inner: config.hidden_size,
     out: config.intermediate_size,
   });
-  const times = await timeInTurns(
-    { matmul: raw.kept, prefill: () => forward({ base }, batch) },
+  const times = await timeAlternately(
+    { matmul: raw.internal, prefill: () => forward({ base }, batch) },
     { rounds: 5, warmup: 1 },
   );
   const dense = parameterCount(base) - base.weight(family.names.embedding).data.length;

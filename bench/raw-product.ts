@@ -1,6 +1,6 @@
 import { input, linear, makeGraph, slice } from '../src/engine/graph/index.ts';
 import { compile, type Outputs, type Tensor, tensor } from '../src/engine/runtime/index.ts';
-import { median, timeInTurns } from './measure.ts';
+import { median, timeAlternately } from './measure.ts';
 
 /** Sizes of a product x·Wᵀ: x is [rows, inner], W is [out, inner]. */
 export interface ProductSizes {
@@ -15,7 +15,7 @@ export interface RawProduct {
   /** One `run` whose result is returned to JavaScript. */
   returned(): Promise<Outputs>;
   /** The same, but the result stays inside the runtime: the kernel's own speed. */
-  kept(): Promise<Outputs>;
+  internal(): Promise<Outputs>;
   dispose(): Promise<void>;
 }
 
@@ -23,15 +23,15 @@ export async function rawProduct({ rows, inner, out }: ProductSizes): Promise<Ra
   const y = linear(input('x', ['M', inner]), input('w', [out, inner]));
   const corner = slice(slice(y, { axis: 0, end: 1 }), { axis: 1, end: 1 });
   const returned = await compile(makeGraph({ y }));
-  const kept = await compile(makeGraph({ corner }), { arena: true });
+  const internal = await compile(makeGraph({ corner }), { arena: true });
   const feeds = { x: randomTensor([rows, inner]), w: randomTensor([out, inner]) };
   return {
     flops: 2 * rows * inner * out,
     returned: () => returned.run(feeds),
-    kept: () => kept.run(feeds),
+    internal: () => internal.run(feeds),
     async dispose() {
       await returned.dispose();
-      await kept.dispose();
+      await internal.dispose();
     },
   };
 }
@@ -39,9 +39,12 @@ export async function rawProduct({ rows, inner, out }: ProductSizes): Promise<Ra
 /** GFLOPS of the largest product of a Qwen3-0.6B layer over 256 tokens, with the result kept inside the runtime. */
 export async function rawSpeed(): Promise<number> {
   const product = await rawProduct({ rows: 256, inner: 1024, out: 3072 });
-  const { kept } = await timeInTurns({ kept: product.kept }, { rounds: 30, warmup: 5 });
+  const { internal } = await timeAlternately(
+    { internal: product.internal },
+    { rounds: 30, warmup: 5 },
+  );
   await product.dispose();
-  return product.flops / median(kept) / 1e6;
+  return product.flops / median(internal) / 1e6;
 }
 
 export function randomTensor(shape: readonly number[]): Tensor<'float32'> {

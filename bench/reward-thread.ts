@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FunctionSource, loadRewardFile, type RewardSample } from '../src/reward-kl/index.ts';
-import { median, round, timeInTurns } from './measure.ts';
+import { median, round, timeAlternately } from './measure.ts';
 
 const BATCH = 16;
 const ROUNDS = 2000;
@@ -19,7 +19,7 @@ export async function benchRewardThread(): Promise<object> {
   const { signal } = new AbortController();
   const samples = Array.from({ length: BATCH }, (_, i) => makeSample(i));
   try {
-    const times = await timeInTurns(
+    const times = await timeAlternately(
       {
         inProcess: async () => inProcess.score(samples, { signal }),
         inThread: async () => inThread.score(samples, { signal }),

@@ -3,7 +3,7 @@ import { PPOTrainer, type RewardSample, rewards } from 'proximal';
 
 const [modelName = 'Qwen/Qwen3-0.6B-Base'] = process.argv.slice(2);
 
-/** 1 for a response that asks something back. */
+/** 1 if the response asks a question. */
 const curious = ({ response }: RewardSample) => Number(response.includes('?'));
 
 const trainer = new PPOTrainer(

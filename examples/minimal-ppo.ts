@@ -1,4 +1,4 @@
-/** PPO on one page, made of the package's parts. PPOTrainer does the same, and more.
+/** PPO on one page, built from the package's components. PPOTrainer does the same and more.
  *  npx tsx examples/minimal-ppo.ts [model]: a model's folder or hub id, or a tiny random one. */
 import {
   createModel,
@@ -33,7 +33,7 @@ const steps = 12;
 const prompts = ['the cat', 'a dog', 'the dog and', 'a cat and'];
 const samplesPerPrompt = 4;
 
-/** R: part of the words that are "cat". */
+/** R: fraction of the words that are "cat". */
 function reward(response: string): number {
   const words = response.split(/\s+/);
   return words.filter((word) => word === 'cat').length / words.length;
@@ -55,7 +55,7 @@ const buffer = new ExperienceBuffer();
 const modelTrainer = new ModelTrainer({ config, policy, value });
 
 for (let step = 1; step <= steps; step++) {
-  // 1. Generate sequences. The key gives each step random numbers of its own.
+  // 1. Generate sequences. Each step has its own random numbers, by its key.
   const texts = await policy.generate(prompts, {
     maxNewTokens: config.maxNewTokens,
     numReturnSequences: samplesPerPrompt,
@@ -72,7 +72,7 @@ for (let step = 1; step <= steps; step++) {
   // 7, 8, 9. δ_t = r_t + γV_{t+1} − V_t, A_t = δ_t + γλA_{t+1}, G_t = A_t + V_t.
   const priced = { ...rollout, ...placed, scores, values };
   const experience = { ...priced, ...advantageComputer.computeAdvantages(priced) };
-  // 10, 11. Value model towards G_t, policy by the clipped ratio, some times over the same texts.
+  // 10, 11. Value model towards G_t, policy by the clipped ratio, several times over the same texts.
   buffer.store(experience);
   for (let ppoEpoch = 0; ppoEpoch < config.ppoEpochs; ppoEpoch++) {
     for (const batch of buffer.miniBatches(8, { step, ppoEpoch })) {

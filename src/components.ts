@@ -1,5 +1,5 @@
 /**
- * The parts of a PPO step and of a training run, for programs with a loop of their own.
+ * The parts of a PPO step and of a training run, for programs with their own loop.
  * @module proximal/components
  */
 

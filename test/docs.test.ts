@@ -9,7 +9,7 @@ import { tablesUnder } from './helpers/doc-tables.ts';
 import { trainTiny } from './helpers/ppo-run.ts';
 import { stageMetrics } from './helpers/stage-metrics.ts';
 
-/** The only word in backticks of a cell. */
+/** The word in backticks if a cell has nothing else, otherwise the cell. */
 function wordIn(cell: string): string {
   const [, word] = /^`([^`]+)`$/.exec(cell) ?? [];
   return word ?? cell;
@@ -19,12 +19,12 @@ describe('metrics.md', () => {
   const { text } = readDocument('docs/metrics.md');
   const namesUnder = (heading?: string) =>
     tablesUnder(text, heading).map(({ metric }) => wordIn(metric!));
-  const ofValues = [...namesUnder('Value model'), 'eval/explained_variance'];
-  const ofStages = namesUnder('SFT and reward model');
+  const valueMetrics = [...namesUnder('Value model'), 'eval/explained_variance'];
+  const stageNames = namesUnder('SFT and reward model');
 
   test.each<[string, PPOConfig['advantageEstimator'], readonly string[]]>([
     ['with a value model', 'gae', []],
-    ['without one', 'reinforce++', ofValues],
+    ['without one', 'reinforce++', valueMetrics],
   ])('has the metrics of a PPO run %s, and no others', async (_, estimator, missing) => {
     const { events } = await trainTiny(
       { maxNewTokens: 4, batchSize: 3, loraR: 4, advantageEstimator: estimator },
@@ -35,19 +35,19 @@ describe('metrics.md', () => {
       return event.type === 'evaluation' ? Object.keys(event.metrics) : [];
     });
     const general = emitted.map((name) => name.replace('rewards/countX/', 'rewards/{source}/'));
-    const left = [...missing, ...ofStages];
-    const expected = namesUnder().filter((name) => !left.includes(name));
+    const excluded = [...missing, ...stageNames];
+    const expected = namesUnder().filter((name) => !excluded.includes(name));
     expect([...new Set(general)].sort()).toEqual(expected.toSorted());
   });
 
   test('has the metrics of SFT and of reward models, and no others', async () => {
-    const told = [...(await stageMetrics('sft')), ...(await stageMetrics('reward'))];
+    const emitted = [...(await stageMetrics('sft')), ...(await stageMetrics('reward'))];
     const shared = ['episode', 'lr', 'perf/rss_mb'];
-    expect([...new Set(told)].sort()).toEqual([...ofStages, ...shared].sort());
+    expect([...new Set(emitted)].sort()).toEqual([...stageNames, ...shared].sort());
     expect(namesUnder()).toEqual(expect.arrayContaining(shared));
   });
 
-  test('says how each metric is computed, in which unit', () => {
+  test('has a formula and a unit for each metric', () => {
     for (const { metric, formula, unit } of tablesUnder(text)) {
       expect(formula, metric).toMatch(/\w/);
       expect(unit, metric).not.toBe('');
@@ -103,7 +103,7 @@ const documents = ['docs', 'docs/decisions', 'docs/how-to']
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`))
   .filter((path) => path.endsWith('.md'));
 
-/** Files that documents name, by their whole path or by its end. */
+/** Files that docs may name, by the full path or its end. */
 const sources = ['src', 'test', 'tools', 'docs'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(
     (path) => `/${folder}/${path}`,
@@ -117,7 +117,7 @@ describe.each(documents)('%s', (path) => {
     .map(([, label, target]) => ({ label: label!, target: target! }))
     .filter(({ target }) => !/^\w+:/.test(target));
 
-  test('links only to files and headings that are there', () => {
+  test('links only to existing files and headings', () => {
     for (const { target } of links) {
       const [file, heading] = target.split('#') as [string, string | undefined];
       const linked = file === '' ? join(root, path) : join(folder, file);
@@ -126,17 +126,17 @@ describe.each(documents)('%s', (path) => {
     }
   });
 
-  test('names only functions that its links lead to', () => {
+  test('names only functions in the linked files', () => {
     for (const { label, target } of links) {
       const [, name] = /^`([\w.]+)(?:\(\))?`$/.exec(label) ?? [];
       if (name === undefined || !target.endsWith('.ts')) continue;
       const code = readFileSync(join(folder, target), 'utf8');
-      const isThere = name.split('.').every((part) => declares(part).test(code));
-      expect(isThere, `${name} of ${target}`).toBe(true);
+      const isDeclared = name.split('.').every((part) => declares(part).test(code));
+      expect(isDeclared, `${name} of ${target}`).toBe(true);
     }
   });
 
-  test('names only files that are there', () => {
+  test('names only existing files', () => {
     const inText = text.replace(/^```[\s\S]*?^```/gm, '');
     const paths = [...inText.matchAll(/`((?:[\w-]+\/)+[\w.-]+\.(?:ts|py|md|json))`/g)];
     for (const [, end] of paths) {
@@ -148,7 +148,7 @@ describe.each(documents)('%s', (path) => {
   });
 });
 
-/** Matches a function, class, constant or method of a name where it is declared. */
+/** Matches the declaration of a function, class, constant or method. */
 function declares(name: string): RegExp {
   return new RegExp(
     `(?:function\\*?|class|const) ${name}\\b|^ +(?:(?:private|static|async) )*\\*?${name}\\((?:.*[{(])?$`,
@@ -156,7 +156,7 @@ function declares(name: string): RegExp {
   );
 }
 
-/** The headings of a document as links name them. */
+/** The headings of a document as link anchors. */
 function anchorsOf(file: string): string[] {
   const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm);
   return [...headings].map(([, heading]) =>

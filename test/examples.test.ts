@@ -18,7 +18,7 @@ import { commandsOf, ExampleProject } from './helpers/example-project.ts';
 const project = new ExampleProject();
 const at = (path: string) => join(project.path, path);
 
-/** Makes any run of PPO short. */
+/** Flags for a short PPO run. */
 const short = ['--max-steps', '2', '--max-new-tokens', '6', '--eval-interval', '0'];
 const quick = [...short, '--eval-best-of', '2', '--no-stop-on-collapse'];
 
@@ -47,7 +47,7 @@ describe('the examples', () => {
     expect(rewards.at(-1)).toBeGreaterThan(0.4);
   });
 
-  test('minimal-ppo.ts takes a model', () => {
+  test('minimal-ppo.ts accepts a model', () => {
     const printed = project.run('npx tsx examples/minimal-ppo.ts Qwen/Qwen3-0.6B-Base');
     expect(printed).toMatch(/^(step \d+: reward 0\.\d{3}\n){12}$/);
   });
@@ -69,7 +69,7 @@ describe('the examples', () => {
     const [plain, onTopic] = [first!['rewards/plain/mean']!, first!['rewards/onTopic/mean']!];
     expect(plain).toBeGreaterThan(0);
     expect(onTopic).toBe(0);
-    // Every response is cut off, which costs 1.
+    // Every response is truncated, which costs 1.
     expect(first!['objective/scores']).toBeCloseTo(plain + 0.5 * onTopic - 1, 5);
     expect(project.run(evaluate)).toContain('Performance on 2 prompts');
   });
@@ -110,12 +110,12 @@ describe('the examples', () => {
     expect(project.run(evaluate)).toContain('Performance on 1 prompt');
   });
 
-  test('grpo has right answers, and compares eight responses to each question', () => {
+  test('grpo has correct answers and eight responses per question', () => {
     const rows = readFileSync(at('examples/grpo/prompts.jsonl'), 'utf8').trimEnd().split('\n');
     expect(rows).toHaveLength(40);
     for (const { question, answer } of rows.map((row) => JSON.parse(row))) {
       expect(question).toMatch(/^[\d+*() -]+$/);
-      // biome-ignore lint/security/noGlobalEval: The line above lets only sums through.
+      // biome-ignore lint/security/noGlobalEval: The line above allows only arithmetic.
       expect([question, answer]).toEqual([question, eval(question)]);
     }
     const [train, evaluate] = commandsOf('grpo') as [string, string];
@@ -126,7 +126,7 @@ describe('the examples', () => {
     expect(project.run(evaluate)).toContain('Performance on 4 prompts');
   });
 
-  test('continue starts policy and reference as the adapter of SFT', () => {
+  test('continue starts policy and reference from the adapter of SFT', () => {
     const [sft, train, evaluate] = commandsOf('continue') as [string, string, string];
     project.run(sft, '--num-epochs', '1', '--learning-rate', '1e-2');
     project.run(train, ...quick);
@@ -161,7 +161,7 @@ describe('the examples', () => {
     expect(metricsOf('examples/tldr/runs/ppo')).toHaveLength(2);
     expect(project.run(evaluate)).toContain('Performance on 16 prompts');
     const { policy } = JSON.parse(project.run(judge, '--json'));
-    // The reward itself has the penalty for missing stops, too.
+    // The total reward also has the missing-stop penalty.
     const [gold] = Object.values<{ mean: number }>(policy.rewards);
     expect(gold!.mean).toBeGreaterThan(0);
     expect(gold!.mean).toBeLessThanOrEqual(1);
@@ -171,7 +171,7 @@ describe('the examples', () => {
 const examples = readdirSync(join(root, 'examples'), { recursive: true, encoding: 'utf8' });
 
 test.each(examples.filter((path) => path.endsWith('README.md')))(
-  'examples/%s links only to what is there',
+  'examples/%s links only to existing files',
   (path) => {
     const file = join(root, 'examples', path);
     const links = [...readFileSync(file, 'utf8').matchAll(/\]\(([^)#:]+)\)/g)];
@@ -181,7 +181,7 @@ test.each(examples.filter((path) => path.endsWith('README.md')))(
   },
 );
 
-test('the index of examples has each of them', () => {
+test('the index lists every example', () => {
   const index = readFileSync(join(root, 'examples/README.md'), 'utf8');
   for (const name of examples.filter((path) => /^[^/]+$/.test(path) && path !== 'README.md')) {
     expect(index).toContain(`| [${name}](${name}`);
@@ -203,7 +203,7 @@ function writeEmptyWeights(file: string, architecture: Architecture): void {
   truncateSync(file, 8 + header.length + end);
 }
 
-/** What Qwen3-0.6B-Base has as config.json. */
+/** The config.json of Qwen3-0.6B-Base. */
 const qwen3Config = {
   model_type: 'qwen3',
   vocab_size: 151_936,

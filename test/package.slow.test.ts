@@ -42,7 +42,7 @@ describe('the packed package, installed in an empty project', { timeout: 180_000
     expect(inConsumer('node', '--input-type=module', '--eval', script)).toBe('[ 2 ] function\n');
   });
 
-  test('does not let its other files be imported', () => {
+  test('does not export its other files', () => {
     const script = "await import('proximal/dist/embedded/embedded-files.js')";
     expect(() => inConsumer('node', '--input-type=module', '--eval', script)).toThrow(
       'ERR_PACKAGE_PATH_NOT_EXPORTED',
@@ -68,7 +68,7 @@ describe('the packed package, installed in an empty project', { timeout: 180_000
     ).toThrow("Type 'string' is not assignable to type 'number'");
   });
 
-  test('has no packaging problem that publint knows', async () => {
+  test('has no packaging problem that publint reports', async () => {
     const { buffer, byteOffset, byteLength } = readFileSync(tarball);
     const packed = buffer.slice(byteOffset, byteOffset + byteLength);
     const { messages } = await publint({ pack: { tarball: packed as ArrayBuffer }, strict: true });

@@ -47,7 +47,7 @@ describe('the package', () => {
     }
   }, 60_000);
 
-  test('makes npm print no warning about its settings', () => {
+  test('does not cause npm warnings about its settings', () => {
     // The user's own settings are left out.
     const { stdout, stderr } = run('npm', 'config', 'list', '--userconfig', '/dev/null');
     expect(stdout).toContain('ignore-scripts = true');

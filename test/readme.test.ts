@@ -20,7 +20,7 @@ describe('the README', () => {
     expect(readme).toContain('npm ci && npm test');
   });
 
-  test('shows how to train: a line for each epoch, and an adapter at the end', () => {
+  test('shows how to train: one line per epoch, and an adapter at the end', () => {
     const { status, stdout, stderr } = folder.runSnippet(blocks('ts')[0]!);
     expect(stderr).toBe('');
     expect(status).toBe(0);
@@ -32,7 +32,7 @@ describe('the README', () => {
     expect(lines[20]).toBe('All steps are done');
   });
 
-  test('shows how to generate: a logprob and a piece on each line', () => {
+  test('shows how to generate: a logprob and a piece per line', () => {
     const { status, stdout, stderr } = folder.runSnippet(blocks('ts')[2]!);
     expect(stderr).toBe('');
     expect(status).toBe(0);
@@ -40,7 +40,7 @@ describe('the README', () => {
     expect(stdout).toMatch(/^(-\d+\.\d{3} ?.*\n)+$/);
   });
 
-  test('shows how to train your own graph: it finds the weights', () => {
+  test('shows how to train a custom graph: it finds the weights', () => {
     const { status, stdout } = folder.runSnippet(blocks('ts')[3]!);
     expect(status).toBe(0);
     const [a, b] = [...stdout.matchAll(/-?\d+\.\d+/g)].map(Number);
@@ -53,7 +53,7 @@ describe('the README', () => {
     (line) => {
       const command = line
         .replace('npx proximal', 'npx tsx src/cli/main.ts')
-        // It serves until it is interrupted.
+        // It runs until it is interrupted.
         .replace('dashboard runs', 'dashboard --help')
         .replaceAll(/my-model|prompts\.txt|reward\.ts|runs\/first|first\.html/g, (name) =>
           join(folder.path, name),

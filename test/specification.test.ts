@@ -54,7 +54,7 @@ const exportedTypes = ['src/index.ts', 'src/components.ts'].flatMap((path) =>
 const internal = ['MemoryEstimator'];
 
 describe('docs/specification.md', () => {
-  test('is checked against the names in the documents', ({ skip }) => {
+  test('has the names of the specification', ({ skip }) => {
     skip(!existsSync(documents), 'The documents are not next to the repository');
     expect(names).toEqual(readSpecificationNames(documents));
   });
@@ -73,7 +73,7 @@ describe('docs/specification.md', () => {
     expect([...new Set(hidden.map(({ name }) => name))]).toEqual(internal);
   });
 
-  test('gives a reason unless our name is the same, and has the same defaults', () => {
+  test('has a reason for every different name, and the same defaults', () => {
     expect(rows.filter(({ difference }) => !/\w/.test(difference))).toEqual([]);
     const same = rows.filter(({ difference }) => difference === 'none');
     const renamed = same.flatMap((row) =>
@@ -114,10 +114,10 @@ describe('docs/specification.md', () => {
   });
 });
 
-/** What a row names that does not exist, or with another default, and links that lead to nothing. */
+/** Names in a row that do not exist or have another default, and links to nothing. */
 function findMissing({ specification, ours, where }: SpecificationRow): string[] {
   const [first] = specification;
-  if (ours.length === 0 || where.length === 0) return [`${first}: nothing of ours`];
+  if (ours.length === 0 || where.length === 0) return [`${first}: no name of ours`];
   const wrong = ours.flatMap(({ name, standard }) => {
     const path = where.find((one) => isIn(one, name));
     if (path === undefined) return [`${first}: no ${name} in ${where}`];
@@ -126,7 +126,7 @@ function findMissing({ specification, ours, where }: SpecificationRow): string[]
     return [`${first}: the default of ${name} is ${showDefault(field)}, not ${standard}`];
   });
   const unused = where.filter((path) => !ours.some(({ name }) => isIn(path, name)));
-  return [...wrong, ...unused.map((path) => `${first}: ${path} has nothing of this row`)];
+  return [...wrong, ...unused.map((path) => `${first}: ${path} has no name of this row`)];
 }
 
 /** Whether a file has a name: metrics.md as a metric, a config as a key, others as a declaration. */

@@ -6,7 +6,7 @@ import { readDocument, SnippetFolder } from './helpers/doc-snippets.ts';
 const snippets = readDocument('docs/training.md').blocks('ts');
 const folder = new SnippetFolder();
 
-/** Runs the snippet that holds a text and returns what it prints. */
+/** Runs the snippet that contains a text and returns its output. */
 function runSnippetWith(text: string): string {
   const found = snippets.filter((code) => code.includes(text));
   expect(found).toHaveLength(1);
@@ -24,13 +24,13 @@ describe('the training guide', () => {
     expect(runSnippetWith('Final reward')).toMatch(/^Final reward: -?\d+\.\d{4}\n$/);
   });
 
-  test('functions with weights give metrics by source', () => {
+  test('weighted functions have metrics by source', () => {
     const [brevity, friendly] = runSnippetWith('const brevity').trim().split(' ').map(Number);
     expect(brevity).toBeLessThan(0);
     expect(friendly).toBe(0);
   });
 
-  test('a custom reward model trains with a callback for each epoch, and the adapter is saved', () => {
+  test('a custom reward model trains with a callback per epoch, and the adapter is saved', () => {
     const lines = runSnippetWith('class CustomRewardModel').trim().split('\n');
     expect(lines).toHaveLength(20);
     lines.forEach((line, i) => {
@@ -39,7 +39,7 @@ describe('the training guide', () => {
     expect(existsSync(join(folder.path, 'my-adapter', 'adapter_model.safetensors'))).toBe(true);
   });
 
-  test('monitoring shows the four numbers of each epoch, steps and evaluations', () => {
+  test('monitoring shows four numbers per epoch, steps and evaluations', () => {
     const printed = runSnippetWith('Policy Loss');
     for (const name of ['Policy Loss', 'Value Loss', 'KL Divergence', 'Average Reward']) {
       expect(printed.match(new RegExp(`^  ${name}: -?\\d+\\.\\d{4}$`, 'gm'))).toHaveLength(3);
@@ -55,7 +55,7 @@ describe('the training guide', () => {
     expect(existsSync(join(folder.path, 'best-adapter', 'adapter_model.safetensors'))).toBe(true);
   });
 
-  test('every token has its numbers', () => {
+  test('every token has numbers', () => {
     const lines = runSnippetWith('TokenAttributor').trim().split('\n');
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
@@ -64,7 +64,7 @@ describe('the training guide', () => {
     }
   });
 
-  test('a run is steered between its steps', () => {
+  test('a run is controlled between its steps', () => {
     expect(runSnippetWith('betweenSteps')).toBe('completed All steps are done\n');
   });
 

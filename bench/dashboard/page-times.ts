@@ -15,12 +15,12 @@ export function writeLongRun(folder: string): void {
 /** Milliseconds from the start of the navigation until every unfolded chart has been drawn. */
 export async function timeOpening(page: Page, url: string): Promise<number> {
   await page.addInitScript(`window.drawnAt = new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       const cards = document.querySelectorAll('.chart-card').length;
       const drawn = document.querySelectorAll('.chart-card canvas').length;
-      requestAnimationFrame(cards > 0 && drawn === cards ? () => resolve(performance.now()) : look);
+      requestAnimationFrame(cards > 0 && drawn === cards ? () => resolve(performance.now()) : check);
     };
-    requestAnimationFrame(look);
+    requestAnimationFrame(check);
   })`);
   await page.goto(url);
   return page.evaluate<number>('window.drawnAt');

@@ -50,11 +50,11 @@ if (process.argv[1] === file && process.send !== undefined) {
   const labels = `${folder}-labels`;
   const options = { folders: [folder], labels, port: 0, onError: console.error };
   const { url } = await startDashboard(options);
-  const tell = (answer: Answer) => process.send!(answer);
+  const send = (answer: Answer) => process.send!(answer);
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
-    tell({ cpuSeconds: (user + system) / 1e6 });
+    send({ cpuSeconds: (user + system) / 1e6 });
   });
   process.on('disconnect', () => process.exit());
-  tell({ url });
+  send({ url });
 }

@@ -32,14 +32,14 @@ interface Setting {
 }
 
 /** Cost of a dashboard with one open page to a training, in percent. The same run is repeated
- *  alternately with and without a page, so each round gives a ratio of times. A server without a page
+ *  alternately with and without a page, so each round has a ratio of times. A server without a page
  *  does nothing, so one server is used for all rounds. */
 export async function trainingCost(browser: Browser): Promise<TrainingCost> {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-bench-'));
   writeInputs(folder);
   const server = await startServerProcess(join(folder, 'runs'));
   try {
-    return await compareInTurns({ browser, folder, server });
+    return await compareAlternately({ browser, folder, server });
   } finally {
     server.end();
     rmSync(folder, { recursive: true });
@@ -56,19 +56,19 @@ function writeInputs(folder: string): void {
   mkdirSync(join(folder, 'runs'));
 }
 
-async function compareInTurns(setting: Setting): Promise<TrainingCost> {
+async function compareAlternately(setting: Setting): Promise<TrainingCost> {
   const ratios: number[] = [];
   const cpu = { training: 0, server: 0, browser: 0 };
-  for (let turn = 0; turn < ROUNDS; turn++) {
+  for (let repeat = 0; repeat < ROUNDS; repeat++) {
     // Alternates the order, since the second run finds a warmer machine.
-    const isAloneFirst = turn % 2 === 0;
+    const isAloneFirst = repeat % 2 === 0;
     const early = isAloneFirst ? await timeRun(setting) : undefined;
     const shown = await timeShownRun(setting);
     const alone = early ?? (await timeRun(setting));
     ratios.push(shown.seconds / alone.seconds);
     for (const part of ['training', 'server', 'browser'] as const) cpu[part] += shown.cpu[part];
     console.error(
-      `round ${turn + 1} of ${ROUNDS}: ${alone.seconds.toFixed(2)} s alone, ${shown.seconds.toFixed(2)} s with a page; processor time ${JSON.stringify(cpu)}`,
+      `round ${repeat + 1} of ${ROUNDS}: ${alone.seconds.toFixed(2)} s alone, ${shown.seconds.toFixed(2)} s with a page; processor time ${JSON.stringify(cpu)}`,
     );
   }
   const percent = (ratio: number) => round(100 * (ratio - 1), 2);

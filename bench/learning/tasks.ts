@@ -25,8 +25,8 @@ const MAX_NEW_TOKENS = 12;
 const TARGET_LENGTH = 6;
 
 /** The model is small and untrained, so learning rates are 500 times the defaults. A step has 64
- *  responses: 32 are too few for the values to separate the state from noise. β = 0.025 lets a word that earns
- *  1/12 become e^(1/12β) = 28 times as likely. */
+ *  responses: 32 are too few for the values to separate the state from noise. With β = 0.025 a word that earns
+ *  1/12 can become e^(1/12β) = 28 times as likely. */
 const common = {
   maxNewTokens: MAX_NEW_TOKENS,
   batchSize: 32,

@@ -14,7 +14,7 @@ const others = split(
 /** The model's whole vocabulary. */
 export const vocabulary = [...positive, ...negative, ...others];
 
-/** Ends every prompt, so that even a model that ignores positions can tell how far a response is. */
+/** Ends every prompt, so that even a model that ignores positions can count the tokens of a response. */
 export const MARK = ':';
 
 const PROMPT_WORDS = 3;

@@ -2,13 +2,13 @@ import type { RewardSample } from 'proximal';
 
 const wordsOf = (text: string) => text.toLowerCase().match(/\p{L}+/gu) ?? [];
 
-/** Part of the response's words that have at most six letters. */
+/** Fraction of the response's words with at most six letters. */
 function plain({ response }: RewardSample): number {
   const words = wordsOf(response);
   return words.length === 0 ? 0 : words.filter(({ length }) => length <= 6).length / words.length;
 }
 
-/** Part of the question's longer words that the response takes up. */
+/** Fraction of the question's longer words that occur in the response. */
 function onTopic({ row, response }: RewardSample): number {
   const topics = wordsOf(String(row?.text)).filter(({ length }) => length > 3);
   const words = new Set(wordsOf(response));

@@ -1,8 +1,7 @@
 import type { RewardSample } from 'proximal';
 import * as world from '../../src/embedded/world/index.ts';
 
-/** The score of the world that posts come from: the facts that a summary tells, in how many words.
- *  Training never sees it. */
+/** The gold score: the facts that a summary contains, and its length. Training never uses it. */
 function gold({ response, finished, row }: RewardSample): number {
   const { facts } = row as Pick<world.Post, 'facts'>;
   return world.goldScore({ facts }, response, { finished }).score;

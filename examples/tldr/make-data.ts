@@ -1,4 +1,4 @@
-/** Writes what the three stages need into `data`: npx tsx examples/tldr/make-data.ts */
+/** Writes the data of the three stages into `data`: npx tsx examples/tldr/make-data.ts */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomStream } from 'proximal/engine';

@@ -34,7 +34,7 @@ export function addDashboard(command: Command): void {
     .argument('[folders...]', 'Folders of runs, or folders that contain runs (default: runs)')
     .option('--host <address>', 'Address to listen on', '127.0.0.1')
     .option('--port <number>', `Port; ${defaultPort} or the next free one by default`, parsePort)
-    .option('--token <text>', 'Access token; random if --host lets others in')
+    .option('--token <text>', 'Access token; random if --host allows other machines')
     .option('--labels <folder>', 'Folder of the labelling queues', 'labels')
     .action(serveDashboard);
 }

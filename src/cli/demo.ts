@@ -15,7 +15,7 @@ import { bold, dim } from './terminal.ts';
 const about = `Watch a small language model learn to summarise posts, without a network: a reward model is
 trained on preferences, PPO optimises its score, and a gold scorer that training never sees measures the result.
 
-Ctrl-C stops the demo cleanly, so that --resume continues it; a second Ctrl-C stops it at once.`;
+Ctrl-C stops the demo cleanly, so that --resume continues it; a second Ctrl-C stops it immediately.`;
 
 interface DemoFlags {
   readonly output?: string;
@@ -38,7 +38,7 @@ export function addDemo(command: Command): void {
         'short',
       ]),
     )
-    .option('--seed <number>', 'The same seed gives the same run', parseSeed, 0)
+    .option('--seed <number>', 'The same seed repeats the same run', parseSeed, 0)
     .option('--short', 'Train for a few steps only, to check that everything works')
     .option(
       '--dashboard [port]',
@@ -86,7 +86,7 @@ interface PrintOptions {
 
 async function printDemo(folder: DemoFolder, { signal, flag = '' }: PrintOptions): Promise<void> {
   let view = new ProgressView();
-  const warn = () => view.print('Stopping after saving; press Ctrl-C again to stop at once');
+  const warn = () => view.print('Stopping after saving; press Ctrl-C again to stop immediately');
   signal.addEventListener('abort', warn);
   try {
     const result = await runDemo(folder, {

@@ -125,7 +125,7 @@ async function choosePolicy(
     );
   }
   const base = { modelName: found.modelName, ...(found.revision && { revision: found.revision }) };
-  // A run is passed on as it is, since its settings are the defaults.
+  // A run is passed on unchanged, because its settings are the defaults.
   if (adapter !== undefined) await findAdapter(adapter);
   return {
     folder: adapter ?? (found.adapter === undefined ? undefined : place),

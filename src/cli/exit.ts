@@ -43,7 +43,7 @@ function exit(): void {
   process.exit(exitCodes.interrupted);
 }
 
-/** Runs something that Ctrl-C stops through its signal. A second Ctrl-C exits at once. */
+/** Runs something that Ctrl-C stops through its signal. A second Ctrl-C exits immediately. */
 export async function untilInterrupted<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const abort = () => {

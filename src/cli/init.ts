@@ -22,7 +22,7 @@ import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
 import { showStatus } from './terminal.ts';
 
 const seedSchema = z.strictObject({
-  seed: z.int().default(0).describe('The same seed gives the same weights'),
+  seed: z.int().default(0).describe('The same seed creates the same weights'),
 });
 
 interface InitFlags {

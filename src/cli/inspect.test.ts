@@ -164,7 +164,7 @@ describe('estimateMemory()', () => {
   });
 });
 
-/** The shape of Llama 3.2, but small. */
+/** A small model in the shape of Llama 3.2. */
 const small = readArchitecture({
   model_type: 'llama',
   vocab_size: 1000,

@@ -24,7 +24,10 @@ const createFlagsSchema = z.strictObject({
   question: text
     .optional()
     .describe('What people are asked; a question that fits --kind by default'),
-  kind: z.enum(['pair', 'rating', 'ranking']).default('pair').describe('What people are asked for'),
+  kind: z
+    .enum(['pair', 'rating', 'ranking'])
+    .default('pair')
+    .describe('What people are asked to do'),
   compare: text
     .optional()
     .describe("Folder of a run: blind comparison of its policy's responses with its reference's"),
@@ -181,7 +184,7 @@ function nameSource({ kind, compare, against, run, file, model }: CreateFlags): 
   return name.slice(0, 80);
 }
 
-/** Says what was created, how to label it, and how to see the result. */
+/** Describes the new queue, how to label it, and how to see the result. */
 function formatCreated(
   { id, total, next }: QueueProgress,
   { flags, labels }: { readonly flags: CreateFlags; readonly labels: string },
@@ -200,8 +203,8 @@ function formatCreated(
 /** The single source of the responses, with the flags that belong to it. */
 function toSource(flags: CreateFlags): QueueSource {
   const { compare, against, run, fromStep, file, model, prompts, maxNewTokens } = flags;
-  const given = Object.entries({ compare, run, file, model });
-  const sources = given.filter(([, value]) => value !== undefined);
+  const flagValues = Object.entries({ compare, run, file, model });
+  const sources = flagValues.filter(([, value]) => value !== undefined);
   if (sources.length !== 1) {
     const got = sources.map(([key]) => `--${key}`).join(' and ') || 'none of them';
     throw new ConfigError(

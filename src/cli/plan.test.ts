@@ -7,7 +7,7 @@ import { planTraining } from './train.ts';
 
 const format = { prefix: 'ppo', output: process.stderr };
 
-test('a plan has evaluations only if there is a reward besides people', async () => {
+test('a plan has evaluations only if there is a reward other than people', async () => {
   const folder = await makeTrainFolder();
   const planOf = (...reward: string[]) =>
     planTraining(

@@ -136,7 +136,7 @@ async function measureMatmul(): Promise<number> {
   }
 }
 
-/** What SFT and reward training differ in. */
+/** The differences between SFT and reward training. */
 export interface StageData extends Pick<PlannedWork, 'unit' | 'warnings'> {
   /** Tokens of each text or pair. */
   readonly trainLengths: readonly number[];

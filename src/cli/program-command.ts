@@ -69,7 +69,7 @@ function parentsOf(folder: string): string[] {
   return parents;
 }
 
-/** Whether a path exists and is the other one once links are followed. */
+/** Whether a path exists and resolves to the other one. */
 function leadsTo(path: string, target: string): boolean {
   return existsSync(path) && realpathSync(path) === target;
 }

@@ -41,7 +41,7 @@ interface RunFlags {
 
 const commonHelp = `Settings come from --config and from flags; flags override the file.
 
-Ctrl-C stops the run cleanly, so that --resume continues it exactly; a second Ctrl-C stops it at once.
+Ctrl-C stops the run cleanly, so that --resume continues it exactly; a second Ctrl-C stops it immediately.
 Exit codes: 0 done, 1 failed, 2 invalid flags or config, 130 interrupted.`;
 
 /** Defines a command that trains: its flags, `--dry-run`, `--resume`, progress and summary. */

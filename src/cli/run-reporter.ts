@@ -76,7 +76,7 @@ export class TerminalReporter<R extends Pick<RunResult, 'reason' | 'message'>>
   }
 
   interrupt(): void {
-    this.view.print('Stopping after saving; press Ctrl-C again to stop at once');
+    this.view.print('Stopping after saving; press Ctrl-C again to stop immediately');
   }
 
   end(result: R): void {

@@ -85,7 +85,7 @@ export interface RunRow {
   readonly step: number;
   readonly totalSteps: number | null;
   readonly startedAt: string;
-  /** From the start to the last sign of life; null if the clock was set back in between. */
+  /** From the start to the last write; null if the clock was set back in between. */
   readonly seconds: number | null;
   /** Of the last step: mean score of PPO's responses, loss of the other kinds. */
   readonly reward: number | null;

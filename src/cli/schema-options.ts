@@ -4,7 +4,7 @@ import { type ConfigField, configFields } from '../config/config-fields.ts';
 import { suggestValue } from '../config/parse-config.ts';
 import { flagName } from './flag-names.ts';
 
-/** Gives a command a flag per field of a flat schema. An invalid value ends the command with one sentence.
+/** Adds a flag to a command per field of a flat schema. An invalid value ends the command with one sentence.
  *  @example hiddenSize: z.int().min(1).default(768).describe('Width')
  *    →  --hidden-size <number>  Width (default: 768)
  *  @example tie: z.boolean().default(true)  →  --no-tie, and --tie, which help does not show */
@@ -15,7 +15,7 @@ export function addSchemaOptions(command: Command, schema: z.ZodObject): Command
   return command;
 }
 
-/** Gives a command the flags of several schemas under headings, and `--model` for `modelName`. */
+/** Adds the flags of several schemas to a command, under headings, and `--model` for `modelName`. */
 export function addGroupedOptions(
   command: Command,
   groups: Readonly<Record<string, z.ZodRawShape>>,

@@ -18,7 +18,7 @@ function terminal() {
   return { output, other, write, screen, line: new StatusLine(output, { shared: [other] }) };
 }
 
-test('what others write appears above the status line, in order', () => {
+test('other output appears above the status line, in order', () => {
   const { output, other, line, screen } = terminal();
   line.show('step 1');
   other.write('first\n');
@@ -50,7 +50,7 @@ test('callbacks of writes are called, and clear() restores the outputs', async (
   expect(output.write).toBe(write);
 });
 
-test('writes nothing and watches nothing without a terminal', () => {
+test('does nothing without a terminal', () => {
   const parts: string[] = [];
   const output: Output = { write: (text: string | Uint8Array) => parts.push(String(text)) > 0 };
   const { write } = output;

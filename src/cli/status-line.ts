@@ -7,14 +7,14 @@ export interface StatusLineOptions {
 
 const erase = '\r\x1b[K';
 
-/** One line of a terminal that changes; elsewhere it writes nothing. While it is shown, whatever else the
- *  process writes to the terminal, such as a reward that calls `console.log`, appears above it. */
+/** One line of a terminal that changes; elsewhere it writes nothing. While it is shown, other
+ *  output of the process, such as a reward that calls `console.log`, appears above it. */
 export class StatusLine {
   private readonly output: Output;
   private readonly shared: readonly Output[];
   /** What the line shows; undefined if it is not shown. */
   private text: string | undefined;
-  /** Text of others that has no line feed yet. */
+  /** Other output that has no line feed yet. */
   private incomplete = '';
   /** The original `write` of each output while the line is shown. */
   private readonly writes = new Map<Output, Output['write']>();

@@ -32,17 +32,17 @@ describe('intervals', () => {
 });
 
 describe('mean() and standardDeviation()', () => {
-  test('give the hand-worked numbers', () => {
+  test('return the hand-worked numbers', () => {
     expect(mean([1, 2, 3, 4])).toBe(2.5);
     expect(standardDeviation([1, 2, 3, 6])).toBeCloseTo(Math.sqrt(14 / 3), 12);
     expect(standardDeviation([1, 2, 3, 6])).toBeCloseTo(2.1602, 4);
   });
 
-  test('a single number has no deviation', () => {
+  test('a single number has standard deviation 0', () => {
     expect(standardDeviation([5])).toBe(0);
   });
 
-  test('equal numbers deviate by exactly 0, rounding or not', () => {
+  test('equal numbers have a standard deviation of exactly 0', () => {
     expect(standardDeviation([0.1, 0.1, 0.1])).toBe(0);
   });
 
@@ -52,7 +52,7 @@ describe('mean() and standardDeviation()', () => {
 });
 
 describe('explainedVariance()', () => {
-  test('gives the hand-worked number', () => {
+  test('returns the hand-worked number', () => {
     expect(explainedVariance([0, 2, 4], [1, 2, 3])).toBeCloseTo(0.75, 12);
   });
 
@@ -62,7 +62,7 @@ describe('explainedVariance()', () => {
     expect(explainedVariance([1, 2, 3], [3, 2, 1])).toBeCloseTo(-3, 12);
   });
 
-  test('is NaN where all returns are equal', () => {
+  test('is NaN if all returns are equal', () => {
     expect(explainedVariance([0.1, 0.1, 0.1], [1, 3, 2])).toBeNaN();
   });
 

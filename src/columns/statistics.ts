@@ -27,7 +27,7 @@ export function explainedVariance(returns: ArrayLike<number>, values: ArrayLike<
   return 1 - squaredDeviations(errors) / spread;
 }
 
-/** Σ(x − x̄)², measured from the first number so that equal ones give exactly 0. */
+/** Σ(x − x̄)², measured from the first number, so that it is exactly 0 for equal ones. */
 function squaredDeviations(x: ArrayLike<number>): number {
   const shifted = Float64Array.from(x, (value) => value - x[0]!);
   const centre = mean(shifted);

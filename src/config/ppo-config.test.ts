@@ -39,7 +39,7 @@ describe('resolvePPOConfig()', () => {
   });
 
   it.each(['rloo', 'grpo', 'reinforce++'] as const)(
-    'puts the KL penalty of %s into the loss and discounts nothing, unless told otherwise',
+    'puts the KL penalty of %s into the loss and discounts nothing by default',
     (advantageEstimator) => {
       const options = { advantageEstimator, samplesPerPrompt: 2 };
       expect(resolvePPOConfig(options)).toMatchObject({
@@ -56,7 +56,7 @@ describe('resolvePPOConfig()', () => {
     expect(resolvePPOConfig()).toMatchObject({ klPlacement: 'reward', klEstimator: 'k1' });
   });
 
-  it('takes a preset for what is not set', () => {
+  it('uses a preset for settings that are not set', () => {
     const config = resolvePPOConfig({ preset: 'specification', klCoef: 0.2, gamma: undefined });
     expect(config).toMatchObject({ ...presets.specification, klCoef: 0.2 });
     expect(resolvePPOConfig(config)).toEqual(config);

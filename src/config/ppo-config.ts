@@ -228,7 +228,7 @@ export type PPOConfigOptions = WithModel<z.input<typeof ppoConfigSchema>>;
 /** Hyper-parameters of PPO with all defaults filled in; also valid as options. */
 export type PPOConfig = Readonly<z.output<typeof ppoConfigSchema>>;
 
-/** The settings that a preset stands for. */
+/** The settings of each preset. */
 export const presets = {
   // r'_t = R − β·KL_t on every token, normalised over the step, and the formulas after it as written:
   // advantages are not whitened.
@@ -242,8 +242,8 @@ export const presets = {
 } as const satisfies Record<NonNullable<PPOConfigOptions['preset']>, PPOConfigOptions>;
 
 /** Without values, a baseline or whitening divides by the spread of the scores. If all scores are
- *  equal, KL in the reward and discounting would be all that is left, scaled up to advantages of
- *  size 1: the KL penalty is in the loss, and nothing is discounted. */
+ *  equal, only KL in the reward and discounting would remain, scaled up to advantages of size 1.
+ *  Therefore the KL penalty is in the loss, and nothing is discounted. */
 const withoutValues = { klPlacement: 'loss', klEstimator: 'k3', gamma: 1 } as const;
 
 const estimatorDefaults: {
@@ -251,7 +251,7 @@ const estimatorDefaults: {
 } = { gae: {}, rloo: withoutValues, grpo: withoutValues, 'reinforce++': withoutValues };
 
 /** Fills in the defaults that depend on other settings: those of the preset, then of the estimator.
- *  Settings that are set stay.
+ *  Existing settings are kept.
  *  @example { advantageEstimator: 'grpo', gamma: 0.9 }  →  also klPlacement loss, klEstimator k3 */
 export function fillDependentDefaults<O extends PPOConfigOptions>(options: O): O {
   const set = Object.fromEntries(

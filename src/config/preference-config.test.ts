@@ -44,8 +44,8 @@ describe('resolveCompletionOptions()', () => {
   });
 
   test('rejects an unknown choice', () => {
-    expect(() => resolveCompletionOptions({ tooLong: 'cut' as 'drop' })).toThrow(
-      'Cannot use the completion options: tooLong must be truncate or drop, got "cut"',
+    expect(() => resolveCompletionOptions({ tooLong: 'shorten' as 'drop' })).toThrow(
+      'Cannot use the completion options: tooLong must be truncate or drop, got "shorten"',
     );
   });
 });

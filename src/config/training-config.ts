@@ -33,7 +33,7 @@ export const trainingConfigShape = {
     .int()
     .min(0)
     .default(4)
-    .describe('How many of the logged responses to log with the numbers of every token'),
+    .describe('Number of logged responses with the numbers of every token'),
   topLogprobs: z
     .int()
     .min(0)

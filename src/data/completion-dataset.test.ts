@@ -63,14 +63,14 @@ describe('loadCompletions() reads', () => {
   });
 
   test('prompts and completions as messages', async () => {
-    const wanted = { text: 'cat and runs and', lossMask: Uint8Array.of(0, 0, 1, 1, 1) };
+    const expected = { text: 'cat and runs and', lossMask: Uint8Array.of(0, 0, 1, 1, 1) };
     const messages = { prompt: [user('cat')], completion: [assistant('runs')] };
-    expect(await loadOne(messages)).toMatchObject(wanted);
+    expect(await loadOne(messages)).toMatchObject(expected);
     const texts = { prompt: 'cat', completion: 'runs' };
-    expect(await loadOne(texts, { chat: true })).toMatchObject(wanted);
+    expect(await loadOne(texts, { chat: true })).toMatchObject(expected);
   });
 
-  test('an EOS that is already there only once', async () => {
+  test('an EOS that already exists, without adding another', async () => {
     const { tokens } = await loadOne({ ...row, completion: ' runs<eos>' });
     expect(tokens).toEqual(Int32Array.of(3, 5, 10, 1));
     expect((await loadOne(row, { appendEos: false })).tokens).toEqual(Int32Array.of(3, 5, 7, 4, 6));
@@ -91,8 +91,8 @@ describe('loadCompletions() reads', () => {
     const options = { completionColumn: 'output' };
     const named = await loadOne(alpaca, { ...options, promptColumn: 'instruction' });
     expect(named.text).toBe('the cat runs');
-    const made = await loadOne(alpaca, { ...options, template: 'a {instruction} and' });
-    expect(made.promptText).toBe('a the cat and');
+    const filled = await loadOne(alpaca, { ...options, template: 'a {instruction} and' });
+    expect(filled.promptText).toBe('a the cat and');
   });
 });
 
@@ -115,8 +115,8 @@ describe('a text that is too long', () => {
     expect(dropped.report.examples[0]!.message).toBe(
       'Cannot read row 2: the text must fit in 5 tokens, got 6',
     );
-    const cut = await load([short, long], { contextLength: 5 });
-    expect(cut.report.examples[0]!.message).toBe(
+    const truncated = await load([short, long], { contextLength: 5 });
+    expect(truncated.report.examples[0]!.message).toBe(
       'Cannot read row 2: the prompt and some of its completion must fit in 5 tokens, got 9',
     );
   });

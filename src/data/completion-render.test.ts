@@ -24,7 +24,7 @@ describe('encodeAfter()', () => {
   const text = fc.array(part, { minLength: 1, maxLength: 30 }).map((parts) => parts.join(''));
 
   test.each(['tiny-llama3', 'tiny-smollm'])(
-    'gives tokens of exactly the text, wherever it is cut: %s',
+    'returns tokens that decode to exactly the text, wherever it is split: %s',
     async (name) => {
       const tokenizer = await load(name);
       fc.assert(

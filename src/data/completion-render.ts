@@ -67,16 +67,15 @@ function noChat(origin: string): RowError {
   );
 }
 
-/** How much of the text before has a say in where the first token begins, in characters: more than
- *  the last word. */
+/** Characters of the preceding text that are encoded as context: more than the last word. */
 const contextLength = 64;
 
-/** The tokens of a text that follows another, whose tokens stay as they are: in PPO too the prompt
- *  is encoded before anybody knows its response.
+/** The tokens of a text that follows another, whose tokens do not change: in PPO, too, the prompt is
+ *  encoded before its response is known.
  *
- *  They are what both texts' tokens have beyond the first's. Where a token would reach across the
- *  border, the text is encoded on its own.
- *  @example Llama 2, ' b' after 'A:'  →  [▁b], where ' b' on its own would be [▁▁ b] */
+ *  Encodes both texts together and drops the tokens of the first. If a token would span both texts,
+ *  the second is encoded alone.
+ *  @example Llama 2, ' b' after 'A:'  →  [▁b], where ' b' alone would be [▁▁ b] */
 export function encodeAfter(
   before: string,
   text: string,
@@ -89,7 +88,7 @@ export function encodeAfter(
   return start.every((id, i) => id === both[i]) ? both.slice(start.length) : encode(text);
 }
 
-/** The tokens with the tokenizer's EOS behind them, unless they end with one.
+/** Appends the tokenizer's EOS token unless the tokens end with one.
  *  @example [5, 7], EOS 1  →  [5, 7, 1];  [5, 1]  →  [5, 1] */
 export function endWithEos(tokens: Int32Array, tokenizer: Tokenizer): Int32Array {
   const last = tokens.at(-1);
@@ -98,7 +97,7 @@ export function endWithEos(tokens: Int32Array, tokenizer: Tokenizer): Int32Array
     : joinTokens([tokens, Int32Array.of(tokenizer.eosIds[0]!)]);
 }
 
-/** Asks for an EOS token before any row is read. */
+/** Requires an EOS token, before any row is read. */
 export function expectEos(tokenizer: Tokenizer): void {
   if (tokenizer.eosIds.length > 0) return;
   throw new TypeError(

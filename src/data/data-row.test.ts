@@ -8,15 +8,15 @@ import { readRows } from './read-rows.ts';
 
 describe('findInvalidUtf8()', () => {
   test.each([
-    ['a byte that no character has', [0x61, 0xc3, 0xa4, 0xff, 0x62], 3],
-    ['a character that the end cuts', [0x61, 0xe2, 0x82], 1],
-    ['a character that another one cuts', [0xe2, 0x28, 0xa1], 0],
-    ['a byte that only continues', [0x61, 0x80], 1],
-    ['a long form of a short character', [0x61, 0xc0, 0xaf], 1],
-    ['half a surrogate pair', [0x62, 0x61, 0xed, 0xa0, 0x80], 2],
-    ['what begins as U+FFFD does', [0x61, 0xef, 0xbf, 0x28], 1],
-    ['the end of what begins as U+FFFD does', [0xef, 0xbf], 0],
-    ['Latin-1 behind U+FFFD', [0xef, 0xbf, 0xbd, 0xe4], 3],
+    ['a byte that never occurs in UTF-8', [0x61, 0xc3, 0xa4, 0xff, 0x62], 3],
+    ['a character truncated at the end', [0x61, 0xe2, 0x82], 1],
+    ['a character interrupted by another one', [0xe2, 0x28, 0xa1], 0],
+    ['a lone continuation byte', [0x61, 0x80], 1],
+    ['an overlong encoding', [0x61, 0xc0, 0xaf], 1],
+    ['an encoded surrogate', [0x62, 0x61, 0xed, 0xa0, 0x80], 2],
+    ['a sequence that starts like U+FFFD', [0x61, 0xef, 0xbf, 0x28], 1],
+    ['a truncated sequence that starts like U+FFFD', [0xef, 0xbf], 0],
+    ['Latin-1 after U+FFFD', [0xef, 0xbf, 0xbd, 0xe4], 3],
   ])('finds %s', (_, bytes, at) => {
     expect(findInvalidUtf8(Uint8Array.from(bytes))).toBe(at);
   });

@@ -1,21 +1,21 @@
 /** One row of a data set. */
 export interface DataRow {
   readonly columns: Readonly<Record<string, unknown>>;
-  /** Where it stands, as errors say it: `prompts.jsonl line 7`. */
+  /** Position of the row for errors, such as `prompts.jsonl line 7`. */
   readonly origin: string;
 }
 
 /** A file with rows. */
 export interface DataFile {
   readonly path: string;
-  /** What errors call it. */
+  /** The name of the file in errors. */
   readonly name: string;
 }
 
-/** Where text has no column of its own. */
+/** The column of text without a column name. */
 export const textColumn = 'text';
 
-/** A row of a value in JSON: an object is its columns, a string is a text.
+/** Converts a JSON value to a row: an object has the columns, a string is the text.
  *  @example 'Hello'  →  { text: 'Hello' } */
 export function toRow(value: unknown, origin: string): DataRow {
   if (typeof value === 'string') return { columns: { [textColumn]: value }, origin };
@@ -35,7 +35,7 @@ export function listColumns({ columns }: DataRow): string {
   return names.join(', ') || 'none';
 }
 
-/** What a value is, to follow "got" in errors. */
+/** The kind of a value, to follow "got" in errors. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

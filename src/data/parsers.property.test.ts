@@ -68,7 +68,7 @@ describe.each([
 });
 
 describe('readJsonLines()', () => {
-  test('returns what was written, whatever Unicode separators it contains', async () => {
+  test('returns what was written, including Unicode separators', async () => {
     const write = fileWriter();
     const check = async (values: Record<string, unknown>[], end: string) => {
       const content = values.map((value) => `${JSON.stringify(value)}${end}`).join('');

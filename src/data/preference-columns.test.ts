@@ -20,7 +20,7 @@ describe('expandBest()', () => {
     ]);
   });
 
-  test('gives the pairs of a prompt a total weight of one', () => {
+  test('the pairs of a prompt have a total weight of 1', () => {
     const choice = fc
       .integer({ min: 2, max: 20 })
       .chain((count) => fc.tuple(fc.nat(count - 1), fc.constant(count)));
@@ -75,7 +75,7 @@ const sides = (prompt: unknown, chosen: unknown, rejected: unknown) => ({
 describe('splitTexts()', () => {
   test.each([
     [
-      'the last mark of HH that both have',
+      'the last marker of HH that both share',
       ['\n\nHuman: a\n\nAssistant: b\n\nHuman: c\n\nAssistant: I do', ' I see'],
       ['\n\nHuman: a\n\nAssistant: b\n\nHuman: c\n\nAssistant:', ' I do', ' I see'],
     ],
@@ -83,7 +83,7 @@ describe('splitTexts()', () => {
     ['a label', ['Q: 2?\nA: 4', 'Q: 2?\nA: 5'], ['Q: 2?\nA:', ' 4', ' 5']],
     ['a line', ['one\n\ntwo', 'one\n\nthree'], ['one\n\n', 'two', 'three']],
     ['the last of several spaces', ['a  b', 'a  c'], ['a ', ' b', ' c']],
-    ['where both have something left', ['a b', 'a b c'], ['a', ' b', ' b c']],
+    ['a position where both have text left', ['a b', 'a b c'], ['a', ' b', ' b c']],
     ['nothing', ['Hello', 'Help'], ['', 'Hello', 'Help']],
     ['nothing of an empty text', ['', 'a b'], ['', '', 'a b']],
   ])('splits after %s', (name, texts, [prompt, ...rest]) => {
@@ -92,7 +92,7 @@ describe('splitTexts()', () => {
     expect(splitTexts(chosen, rejected)).toEqual(sides(prompt, rest[0], rest[1]));
   });
 
-  test('treats text after a later mark on one side as its completion', () => {
+  test('treats text after a later marker on one side as its completion', () => {
     const start = '\n\nHuman: a\n\nAssistant:';
     const chosen = `${start} b\n\nHuman: c\n\nAssistant: d`;
     expect(splitTexts(chosen, `${start} e`)).toEqual(
@@ -128,7 +128,7 @@ describe('splitTexts()', () => {
     );
   });
 
-  test('finds any prompt of whole lines, whatever the completions start with', () => {
+  test('finds any prompt of whole lines', () => {
     const word = fc.stringMatching(/^[a-z]{1,5}$/);
     fc.assert(
       fc.property(fc.array(word, { minLength: 1 }), word, word, (lines, a, b) => {
@@ -150,9 +150,9 @@ describe('splitConversations()', () => {
   test.each([
     ['what both share', [u1, a1, u2, a2], [u1, a1, u2, a3], 3],
     ['a question, not an answer', [u1, a1, u2, a2], [u1, a1], 1],
-    ['a question where answers begin alike', [u1, a1, a2], [u1, a1, a3], 1],
+    ['a question if the answers start with the same message', [u1, a1, a2], [u1, a1, a3], 1],
     ['nothing', [u1, a1], [u2, a1], 0],
-    ['a question where all is equal', [u1, a1], [u1, a1], 1],
+    ['a question if everything is equal', [u1, a1], [u1, a1], 1],
   ])('splits after %s', (_, chosen, rejected, end) => {
     expect(splitConversations(chosen, rejected)).toEqual(
       sides(chosen.slice(0, end), chosen.slice(end), rejected.slice(end)),

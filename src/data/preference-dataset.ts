@@ -153,7 +153,7 @@ function expectDifferent(
   });
 }
 
-/** Rows that are too long are rejected: a truncated completion is not the one that was judged. */
+/** Rows that are too long are rejected: a truncated completion was not judged. */
 function encodeRow(
   { promptText, completionTexts, isChat }: RenderedRow,
   { tokenizer, appendEos, maxTokens, row, pool }: GroupOptions,

@@ -116,7 +116,7 @@ export class JudgementReader {
   };
 
   /** Both sides of a pair. Messages that start with the assistant are answers; others are whole
-   *  conversations, whatever the prompt column contains. */
+   *  conversations, independent of the prompt column. */
   private readSides(row: DataRow): { prompt: Turn; chosen: Turn; rejected: Turn } {
     const { chosenColumn, rejectedColumn } = this.options;
     const [chosen, rejected] = [readTurn(row, chosenColumn), readTurn(row, rejectedColumn)];

@@ -18,7 +18,7 @@ export type RowSource = string | readonly (string | Readonly<Record<string, unkn
 export interface ReadRowsOptions extends ResolveDatasetOptions {
   /** Handles unreadable rows; by default the first is thrown. */
   readonly onRowError?: RowErrorHandler;
-  /** What errors call an in-memory value; `prompt` by default. */
+  /** The name of an in-memory value in errors; `prompt` by default. */
   readonly noun?: string;
 }
 
@@ -48,7 +48,7 @@ export async function* readRows(
   }
 }
 
-/** What errors call a source. */
+/** The name of a source in errors. */
 export function nameOf(source: RowSource, noun = 'prompt'): string {
   return typeof source === 'string' ? source : `the ${noun}s`;
 }

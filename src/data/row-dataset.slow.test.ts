@@ -60,6 +60,6 @@ test('100 MiB of JSON Lines are read in less memory than their size', () => {
   expect(examples[0].message).toBe(
     `Cannot read ${file} line 2: it must be UTF-8, got other bytes; convert it first (0xff is byte 1001 of the line)`,
   );
-  // Four times the file takes 60; its bytes and texts at once would take some 300.
+  // Four times the file takes 60; its bytes and texts together would take about 300.
   expect(growth).toBeLessThan(90);
 });

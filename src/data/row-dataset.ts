@@ -93,7 +93,7 @@ interface ValidationOptions {
   readonly split: string;
   readonly validationFile?: string | undefined;
   readonly validationSplit?: string | undefined;
-  /** What errors call an in-memory value; `prompt` by default. */
+  /** The name of an in-memory value in errors; `prompt` by default. */
   readonly noun?: string;
 }
 
@@ -162,7 +162,7 @@ export interface RowReport {
   readonly examples: readonly BadRow[];
 }
 
-/** How many examples to keep per reason. */
+/** Number of examples to keep per reason. */
 const maxExamples = 3;
 
 /** Counts bad rows in constant memory. */

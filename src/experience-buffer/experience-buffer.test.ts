@@ -115,8 +115,8 @@ describe('capacity', () => {
         const stored = all.map((shapes, k) => numberedExperience(shapes, { first: 1000 * k }));
         for (const experience of stored) buffer.store(experience);
         const newest = expectedRecords(stored).slice(-capacity);
-        const [kept] = buffer.miniBatches(capacity, epoch);
-        expect(kept ? sequenceRecords(kept) : []).toEqual(newest);
+        const [batch] = buffer.miniBatches(capacity, epoch);
+        expect(batch ? sequenceRecords(batch) : []).toEqual(newest);
       }),
     );
   });
@@ -252,7 +252,7 @@ describe('forConfig()', () => {
     expect(tokensIn(buffer)).toEqual(tokensOf(stepOf(4000)));
   });
 
-  test('refuses more than its capacity if bufferOverflow is refuse', () => {
+  test('rejects more than its capacity if bufferOverflow is refuse', () => {
     const buffer = ExperienceBuffer.forConfig({
       ...{ ...config, bufferCapacity: 6, bufferOverflow: 'refuse' },
     });

@@ -187,10 +187,10 @@ function checkOffsets(
 }
 
 function expectThat(
-  holds: boolean,
+  isMet: boolean,
   { requirement, value }: { requirement: string; value: number | string },
 ): void {
-  if (!holds) throw new RangeError(`Cannot store an experience: ${requirement}, got ${value}`);
+  if (!isMet) throw new RangeError(`Cannot store an experience: ${requirement}, got ${value}`);
 }
 
 /** One sequence of an experience. */

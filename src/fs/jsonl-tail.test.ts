@@ -60,7 +60,7 @@ describe('JsonlTail', () => {
     expect(await tail.update()).toBe('same');
   });
 
-  test('reads the same rows however the writes are split', async () => {
+  test('reads the same rows for any split of the writes', async () => {
     const { path, rows, tail } = openTail();
     const texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 30 }), { maxLength: 6 });
     const cuts = fc.array(fc.nat(400), { maxLength: 5 });

@@ -14,7 +14,7 @@ export interface LineSink {
 export type LogChange = 'same' | 'grown' | 'reset';
 
 const chunkBytes = 1 << 20;
-/** How many bytes before the read position are compared to recognise the file. */
+/** Number of bytes before the read position that are compared to recognise the file. */
 const fingerprintBytes = 64;
 const lineFeed = 10;
 
@@ -39,7 +39,7 @@ export class JsonlTail {
     this.sink = sink;
   }
 
-  /** How many lines the sink rejected. */
+  /** Number of lines that the sink rejected. */
   get skipped(): number {
     return this.rejectedCount;
   }

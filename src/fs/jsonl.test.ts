@@ -19,7 +19,7 @@ function startWriter(path: string, name: string): Promise<number | null> {
 }
 
 describe('appendJsonLines()', () => {
-  it('keeps every line intact when two processes write at once', {
+  it('keeps every line intact when two processes write at the same time', {
     timeout: 60_000,
   }, async () => {
     const path = join(makeTempFolder(), 'answers.jsonl');

@@ -16,14 +16,14 @@ export interface FailedWrite {
   readonly next: string;
 }
 
-/** Explains a failed write in one sentence. Errors that do not come from the system are returned as they are.
+/** Explains a failed write in one sentence. Errors that do not come from the system are returned unchanged.
  *  @example ENOSPC, { action: 'save checkpoint 20 to a', next: 'resume from step 10' }  →
  *  `Cannot save checkpoint 20 to a: the disk is full (ENOSPC…); free space and resume from step 10` */
 export function explainSystemError(error: unknown, { action, next }: FailedWrite): unknown {
   const cause = findSystemError(error);
   if (cause === undefined) return error;
   const { code, message } = cause;
-  const [problem, remedy] = meanings[code] ?? ['the system refused', 'fix the cause'];
+  const [problem, remedy] = meanings[code] ?? ['the system reports an error', 'fix the cause'];
   return new Error(`Cannot ${action}: ${problem} (${message}); ${remedy} and ${next}`, {
     cause: error,
   });

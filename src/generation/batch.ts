@@ -15,7 +15,7 @@ interface BatchOptions {
   readonly cache: KvCache;
   /** Whether the sampler needs the tokens so far. */
   readonly penalised: boolean;
-  /** Keeps the passes over prompts, if given. */
+  /** Receives the passes over prompts, if set. */
   readonly promptPasses?: PromptPasses | undefined;
 }
 

@@ -7,11 +7,11 @@ import {
 } from '../../test/helpers/model-difference.ts';
 import { fixtureFolder, useModel } from '../../test/helpers/model-fixtures.ts';
 import {
-  decodeGiven,
-  drawIds,
+  decodeTokens,
   forward,
   makeDecoder,
   rowsOf,
+  sampleIds,
 } from '../../test/helpers/model-runs.ts';
 import { countSessions } from '../engine/runtime/index.ts';
 import { createModel } from '../models/decoder/create-model.ts';
@@ -70,19 +70,19 @@ describe('Decoder', () => {
   const model = useModel(fixtureFolder('llama-gqa'));
 
   test('continues past 64 and 128 tokens', async () => {
-    const ids = drawIds(model.base, 140, 1);
+    const ids = sampleIds(model.base, 140, 1);
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base);
     await run.decoder.prefill([ids.slice(0, 60)], { slots: [0], cache: run.cache });
-    const [stepped = []] = await decodeGiven(run, [ids.slice(60)]);
+    const [stepped = []] = await decodeTokens(run, [ids.slice(60)]);
     expect(relativeDifference(stepped, whole.slice(60))).toBeLessThan(1e-5);
   });
 
   test('prefills any slots in any order', async () => {
     const prompts = [
-      drawIds(model.base, 9, 2),
-      drawIds(model.base, 4, 3),
-      drawIds(model.base, 6, 4),
+      sampleIds(model.base, 9, 2),
+      sampleIds(model.base, 4, 3),
+      sampleIds(model.base, 6, 4),
     ];
     const run = await makeDecoder(model.base, { slots: 3 });
     const { logits } = await run.decoder.prefill(prompts, { slots: [2, 0, 1], cache: run.cache });
@@ -92,7 +92,7 @@ describe('Decoder', () => {
       model.base,
       prompts.map((prompt) => [...prompt, 11]),
     );
-    const stepped = await decodeGiven(run, [[11], [11], [11]]);
+    const stepped = await decodeTokens(run, [[11], [11], [11]]);
     for (const [i, slot] of [2, 0, 1].entries()) {
       expect(relativeDifference([rows[i] ?? []], wholes[i]?.slice(-2, -1) ?? [])).toBeLessThan(
         1e-5,
@@ -116,7 +116,7 @@ describe('Decoder', () => {
       (length): Event =>
         async ({ decoder, cache, texts }, seed) => {
           if (texts.length === SLOTS) return;
-          const ids = drawIds(model.base, length, seed);
+          const ids = sampleIds(model.base, length, seed);
           await decoder.prefill([ids], { slots: [texts.length], cache });
           texts.push(ids);
         },
@@ -179,11 +179,11 @@ describe.each([
   const model = useModel(fixtureFolder(name));
 
   test('has logits close to those of f32', async () => {
-    const ids = drawIds(model.base, 70, 5);
+    const ids = sampleIds(model.base, 70, 5);
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base, { precision: 'int8' });
     await run.decoder.prefill([ids.slice(0, 6)], { slots: [0], cache: run.cache });
-    const [stepped = []] = await decodeGiven(run, [ids.slice(6)]);
+    const [stepped = []] = await decodeTokens(run, [ids.slice(6)]);
     const error = rootMeanSquare(stepped, whole.slice(6)) / standardDeviation(whole.slice(6));
     expect(error).toBeLessThan((bound * 127) / (await largestByte()));
     // Quantization has an effect.

@@ -106,7 +106,7 @@ describe('CheckpointStore', () => {
 });
 
 describe('A save that fails', { timeout: 60_000 }, () => {
-  const refuse = (code: string) =>
+  const systemError = (code: string) =>
     Object.assign(new Error(`${code}: no, write`), { code, syscall: 'write' });
 
   test('on a full disk leaves only the old checkpoints', async () => {
@@ -117,7 +117,7 @@ describe('A save that fails', { timeout: 60_000 }, () => {
       30,
       async (to) => {
         await writeFile(join(to, 'half'), 'x');
-        throw new Error('Cannot write weights', { cause: refuse('ENOSPC') });
+        throw new Error('Cannot write weights', { cause: systemError('ENOSPC') });
       },
       { isBest: true },
     );
@@ -132,7 +132,7 @@ describe('A save that fails', { timeout: 60_000 }, () => {
     const folder = join(makeTempFolder(), 'c');
     const store = new CheckpointStore(folder, { keep: 1 });
     await expect(
-      store.save(10, () => Promise.reject(refuse('EDQUOT')), { isBest: true }),
+      store.save(10, () => Promise.reject(systemError('EDQUOT')), { isBest: true }),
     ).rejects.toThrow(
       `Cannot save checkpoint 10 to ${folder}: the disk quota is used up (EDQUOT: no, write); free space and start again`,
     );

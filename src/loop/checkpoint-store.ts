@@ -48,8 +48,8 @@ export class CheckpointStore {
   }
 
   /** Saves the checkpoint of a step; `write` puts its files into a folder. Then deletes checkpoints
-   *  that are neither among the newest nor the best, and all of later steps: they belong to a course
-   *  that was abandoned when the run resumed from an earlier step. */
+   *  that are neither among the newest nor the best, and all of later steps: they were
+   *  abandoned when the run resumed from an earlier step. */
   async save(
     step: number,
     write: (folder: string) => Promise<void>,

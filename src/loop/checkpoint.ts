@@ -1,7 +1,7 @@
 import { SafetensorsReader, writeSafetensors } from '../base-setup/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 
-/** Puts a checkpoint in place: `write` fills the folder it is given. Returns the final folder. */
+/** Saves a checkpoint: `write` fills the folder that it receives. Returns the final folder. */
 export type SaveCheckpoint = (
   write: (folder: string) => Promise<void>,
   about: { readonly step: number; readonly isBest: boolean },

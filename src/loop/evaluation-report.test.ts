@@ -38,7 +38,7 @@ test('evaluationMetrics() names every measure', () => {
   });
 });
 
-test('evaluationMetrics() leaves out an explained variance that there is not', () => {
+test('evaluationMetrics() omits a missing explained variance', () => {
   const metrics = evaluationMetrics({
     performance: { ...performance, explainedVariance: Number.NaN },
   });

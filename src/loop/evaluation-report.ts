@@ -19,11 +19,11 @@ export interface Performance {
   readonly rewards: Readonly<Record<string, { readonly mean: number; readonly std: number }>>;
   /** Fraction of the sampled responses that finished within `maxNewTokens`. */
   readonly finishedRate: number;
-  /** Sampled responses that those are of. */
+  /** Number of sampled responses. */
   readonly responses: number;
   /** Mean over prompts of the best of n sampled responses. */
   readonly bestOfN: number;
-  /** Part of the prompts on which the policy's greedy response scores higher than the reference's; ties count ½. */
+  /** Fraction of the prompts on which the policy's greedy response scores higher than the reference's; ties count ½. */
   readonly winRate: number;
   /** Wilson's 95 % interval of the win rate. */
   readonly winRateInterval: Interval;
@@ -33,14 +33,14 @@ export interface Performance {
   readonly entropy: number;
   /** Mean tokens of a sampled response. */
   readonly length: number;
-  /** Part of 3-grams that came before in the same sampled response. */
+  /** Fraction of 3-grams that occurred before in the same sampled response. */
   readonly repetition: number;
   /** 1 − Var(G − V)/Var(G) over tokens of sampled responses, with G = Σ γ^i·r_{t+i} of training's
    *  rewards; NaN without a value model or if all G are equal. */
   readonly explainedVariance: number;
 }
 
-/** Whether training should go on, and why. */
+/** Whether training should continue, and why. */
 export interface Convergence {
   readonly converged: boolean;
   readonly performanceImproved: boolean;

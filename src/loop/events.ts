@@ -80,7 +80,7 @@ export interface StepCallbacks {
 /** A function called after each epoch, or an object of callbacks. */
 export type TrainCallback = EpochCallback | StepCallbacks;
 
-/** Calls a callback if the event is one of its own. */
+/** Calls a callback if it handles the event. */
 export async function notifyCallback(callback: TrainCallback, event: TrainEvent): Promise<void> {
   const { onStepEnd, onEpochEnd } =
     typeof callback === 'function' ? { onStepEnd: undefined, onEpochEnd: callback } : callback;

@@ -38,10 +38,10 @@ describe('train() with an output folder', () => {
     const onEvent = ({ type, step }: TrainEvent) => {
       if (type === 'step' && step === 5) stop.abort();
     };
-    const cut = await trainTiny(statefulConfig, {
+    const interrupted = await trainTiny(statefulConfig, {
       ...{ ...course, output, onEvent, signal: stop.signal },
     });
-    expect(cut.results).toMatchObject({ reason: 'interrupted', steps: 5 });
+    expect(interrupted.results).toMatchObject({ reason: 'interrupted', steps: 5 });
     await rm(join(output, 'checkpoints', 'checkpoint-000005', 'state.json'));
     const resumed = await trainTiny(statefulConfig, { ...course, output, resumeFrom: output });
     const [warning, start] = resumed.events;
@@ -80,7 +80,7 @@ describe('train() with an output folder', () => {
     expect(results.checkpoints).toBeUndefined();
   });
 
-  it('refuses a folder with the checkpoints of another training', async () => {
+  it('rejects a folder with the checkpoints of another training', async () => {
     const output = makeTempFolder();
     await trainTiny(statefulConfig, { ...course, output, maxSteps: 2 });
     await expect(trainTiny(statefulConfig, { ...course, output })).rejects.toThrow(
@@ -88,7 +88,7 @@ describe('train() with an output folder', () => {
     );
   });
 
-  it('refuses to resume from a folder without checkpoints, and two places for checkpoints', async () => {
+  it('rejects a folder without checkpoints, and two places for checkpoints', async () => {
     const output = makeTempFolder();
     await expect(trainTiny(statefulConfig, { resumeFrom: output })).rejects.toThrow(
       `Cannot resume from ${output}: it must be a checkpoint or contain checkpoints, got neither`,

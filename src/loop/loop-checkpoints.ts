@@ -8,9 +8,9 @@ export interface CheckpointPlaces {
   /** Folder of the training. Its `checkpoints` folder receives a checkpoint every `saveInterval` steps,
    *  the best and the last; nothing is saved without it. */
   readonly output?: string | undefined;
-  /** Puts checkpoints somewhere else than into `output`. */
+  /** Saves checkpoints elsewhere than in `output`. */
   readonly saveCheckpoint?: SaveCheckpoint | undefined;
-  /** The checkpoint to resume from, or an `output`, which stands for its newest intact checkpoint. */
+  /** The checkpoint to resume from, or an `output` folder, whose newest intact checkpoint is used. */
   readonly resumeFrom?: string | undefined;
 }
 

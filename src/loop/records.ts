@@ -1,7 +1,7 @@
 /** Numbers of a step or an epoch: TRL's names, such as `objective/kl`, and short names for four of them. */
 export type Metrics = Readonly<Record<string, number>>;
 
-/** A response as it is written down. */
+/** A logged response. */
 export interface SampleRecord {
   readonly step: number;
   readonly promptIdx: number;
@@ -17,14 +17,14 @@ export interface SampleRecord {
   readonly finished: boolean;
 }
 
-/** Tokens that the policy could have chosen instead, the likeliest first. */
+/** Tokens that the policy could have chosen instead, most likely first. */
 export interface TokenAlternatives {
   readonly ids: readonly number[];
   readonly texts: readonly string[];
   readonly logprobs: readonly number[];
 }
 
-/** Every number of a response's N tokens as it is written down. Where rewards stand on one step more
+/** The logged numbers of a response's N tokens. With an extra step after the last token
  *  (`after-final`), rewards, values and returns have N + 1 numbers. */
 export interface TokenRecord {
   readonly step: number;
@@ -50,22 +50,22 @@ export interface TokenRecord {
   readonly advantages: readonly number[];
   /** G_t */
   readonly returns: readonly number[];
-  /** H_t in nats, of the policy that drew. */
+  /** H_t in nats, of the policy that generated. */
   readonly entropies: readonly number[];
   /** ρ_t = π_new/π_old when the loss last saw the token; null if it never did. */
   readonly ratios: readonly (number | null)[];
-  /** Of the policy that drew. */
+  /** Of the policy that generated. */
   readonly alternatives: readonly TokenAlternatives[];
   readonly gamma: number;
   readonly lambda: number;
   readonly klCoef: number;
-  /** Mean and standard deviation that whitened the advantages; null if it is off. */
+  /** Mean and standard deviation that whitened the advantages; null if whitening is off. */
   readonly whitening: { readonly mean: number; readonly std: number } | null;
   /** The same for the rewards; missing in runs of earlier versions. */
   readonly rewardWhitening?: { readonly mean: number; readonly std: number } | null;
 }
 
-/** Why a run ended: all steps done, a rule of the evaluator, or its user. */
+/** Why a run ended: all steps are done, a rule of the evaluator, or the user. */
 export const stopReasons = [
   'completed',
   'converged',

@@ -9,7 +9,7 @@ import {
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { type StepControl, stoppedOnRequest } from './step-control.ts';
 
-/** Answers each call with the next word, then with `continue`. */
+/** Returns the next answer on each call, then `continue`. */
 function script(...words: readonly ('continue' | 'save' | 'stop')[]) {
   const asked: number[] = [];
   const control: StepControl = {

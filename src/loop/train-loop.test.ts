@@ -28,22 +28,22 @@ function eventsAfter({ events }: TinyRun, step: number): unknown[] {
   return withoutTimes(events.filter((event) => event.type !== 'run-start' && event.step > step));
 }
 
-/** Lets a weight of the policy grow out of bounds before an optimiser step. */
+/** Sets a weight of the policy to a huge number before an optimiser step. */
 function overflowAtCall(call: number) {
   let calls = 0;
   return ({ modelTrainer, policy }: PPOComponents) => {
     const trainStep = modelTrainer.trainStep.bind(modelTrainer);
-    modelTrainer.trainStep = (...given) => {
+    modelTrainer.trainStep = (...args) => {
       const [weight] = [...policy.adapter!.weights.values()].slice(-1);
       if (++calls === call) weight!.data.fill(3e38);
-      return trainStep(...given);
+      return trainStep(...args);
     };
     return {};
   };
 }
 
 describe('TrainLoop', () => {
-  it('resumes from every checkpoint exactly as if it had never stopped', async () => {
+  it('resumes from every checkpoint exactly like an uninterrupted run', async () => {
     const folder = makeTempFolder();
     const saveCheckpoint = keepCheckpoints(folder);
     const whole = await trainTiny(statefulConfig, { ...course, saveCheckpoint });
@@ -57,7 +57,7 @@ describe('TrainLoop', () => {
   });
 
   it.each(['generate', 'score', 'update', 'evaluate'] as const)(
-    'ends in order when it is interrupted while it is to %s, and resumes exactly',
+    'stops cleanly when interrupted in phase %s, and resumes exactly',
     async (phase) => {
       const folder = makeTempFolder();
       const saveCheckpoint = keepCheckpoints(folder);
@@ -66,19 +66,19 @@ describe('TrainLoop', () => {
       const onEvent = (event: TrainEvent) => {
         if (event.type === 'phase' && event.phase === phase && event.step === 4) stop.abort();
       };
-      const cut = { ...course, saveInterval: 0, saveCheckpoint, signal: stop.signal, onEvent };
-      const interrupted = await trainTiny(statefulConfig, cut);
+      const options = { ...course, saveInterval: 0, saveCheckpoint, signal: stop.signal, onEvent };
+      const interrupted = await trainTiny(statefulConfig, options);
       expect(interrupted.results.reason).toBe('interrupted');
       const { steps } = interrupted.results;
       const resumeFrom = join(folder, `checkpoint-${steps}`);
       const resumed = await trainTiny(statefulConfig, { ...course, resumeFrom });
-      const told = [...interrupted.events, ...resumed.events].filter(
+      const emitted = [...interrupted.events, ...resumed.events].filter(
         ({ type }) => type !== 'run-start' && type !== 'run-end',
       );
       const expected = whole.events.filter(
         ({ type }) => type !== 'run-start' && type !== 'run-end',
       );
-      expect(withoutTimes(told)).toEqual(withoutTimes(expected));
+      expect(withoutTimes(emitted)).toEqual(withoutTimes(expected));
       expect(resumed.weights).toEqual(whole.weights);
     },
   );
@@ -103,7 +103,7 @@ describe('TrainLoop', () => {
     expect(saved).toEqual(better.at(-1) === '6 true' ? better : [...better, '6 false']);
   });
 
-  it('finds the best checkpoint also when its evaluation was interrupted', async () => {
+  it('finds the best checkpoint even if its evaluation was interrupted', async () => {
     const marks = (run: TinyRun) =>
       run.events.flatMap((event) =>
         event.type === 'checkpoint' && event.isBest ? [`${event.step}`] : [],
@@ -116,13 +116,17 @@ describe('TrainLoop', () => {
     const onEvent = (event: TrainEvent) => {
       if (event.type === 'phase' && event.phase === 'evaluate' && event.step === last) stop.abort();
     };
-    const cut = await trainTiny(statefulConfig, { ...saving, signal: stop.signal, onEvent });
-    const resumeFrom = join(folder, `checkpoint-${cut.results.steps}`);
+    const interrupted = await trainTiny(statefulConfig, {
+      ...saving,
+      signal: stop.signal,
+      onEvent,
+    });
+    const resumeFrom = join(folder, `checkpoint-${interrupted.results.steps}`);
     const resumed = await trainTiny(statefulConfig, { ...saving, resumeFrom });
-    expect([...marks(cut), ...marks(resumed)]).toEqual(marks(whole));
+    expect([...marks(interrupted), ...marks(resumed)]).toEqual(marks(whole));
   });
 
-  it('ends again for the same reason when a run that a rule stopped is resumed', async () => {
+  it('a run that a rule stopped stops for the same reason when it is resumed', async () => {
     const folder = makeTempFolder();
     const rules = { ...course, stopOnCollapse: true, maxKl: 1e-6 };
     const stopped = await trainTiny(statefulConfig, {
@@ -173,7 +177,7 @@ describe('TrainLoop', () => {
     await expect(failing).rejects.toThrow('no more room');
   });
 
-  it('stops by a rule of the evaluator and says why', async () => {
+  it('is stopped by a rule of the evaluator, with the reason', async () => {
     const { results, events } = await trainTiny(statefulConfig, {
       ...course,
       stopOnCollapse: true,
@@ -204,7 +208,7 @@ describe('TrainLoop', () => {
     expect(resumed.weights).toEqual(whole.weights);
   });
 
-  it('refuses a checkpoint of other prompts or another course', async () => {
+  it('rejects a checkpoint with different prompts or settings', async () => {
     const folder = makeTempFolder();
     const saving = { maxSteps: 2, saveCheckpoint: keepCheckpoints(folder) };
     await trainTiny(statefulConfig, saving);
@@ -218,7 +222,7 @@ describe('TrainLoop', () => {
     }
   });
 
-  it('refuses a checkpoint of another config, and names the key', async () => {
+  it('rejects a checkpoint with a different config, and names the key', async () => {
     const folder = makeTempFolder();
     const saveCheckpoint = keepCheckpoints(folder);
     await trainTiny(statefulConfig, { maxSteps: 1, saveCheckpoint });

@@ -241,7 +241,7 @@ export class TrainLoop {
   }
 
   /** Saves at intervals, and whenever an evaluation is the best so far: also before the first step,
-   *  as all that follow may be worse. */
+   *  because all later ones may be worse. */
   private async saveIfDue(): Promise<void> {
     const { step, evaluatedStep } = this.progress;
     const isBest = evaluatedStep === step && (this.evaluation?.improved ?? false);
@@ -308,7 +308,7 @@ export class TrainLoop {
     return { steps: step, reason, message, metrics: this.metrics, evaluation, report, checkpoints };
   }
 
-  /** Saves the completed steps after an error, and says so. */
+  /** Saves the completed steps after an error, and adds that to the message. */
   private async saveBeforeError(error: unknown): Promise<unknown> {
     const { step } = this.progress;
     // The original error matters more than a failure to save.

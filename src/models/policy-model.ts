@@ -10,7 +10,7 @@ import { SFTModel } from './sft-model.ts';
 export interface PolicyOptions extends RoleOptions {
   readonly tokenizer: Tokenizer;
   readonly precision?: RolloutPrecision;
-  /** Number of texts generated at once; chosen by `Generator` if missing. */
+  /** Number of texts generated together; chosen by `Generator` if missing. */
   readonly batchSize?: number | undefined;
 }
 

@@ -81,7 +81,7 @@ describe('SFTModel', () => {
     }
   });
 
-  test('a batch larger than what runs at once is split and joined again', async () => {
+  test('a batch too large to run together is split and joined again', async () => {
     const many = Array.from({ length: 30 }, (_, i) =>
       Array.from({ length: 60 }, (_, t) => 3 + ((i * 7 + t * 3) % 50)),
     );
@@ -257,7 +257,7 @@ describe('sequences that share their first tokens run these once, and', () => {
   });
 
   test('have the logprobs and the values of each response alone', async () => {
-    // The last prompt shares all but its end with the others; the responses start alike too.
+    // The last prompt differs from the others only at its end; the responses share a prefix too.
     const sharedPrompts = [shared, shared, [...shared, 13], shared.slice(0, 9)];
     const sharedResponses = [
       [13, 14, 15],

@@ -34,7 +34,7 @@ interface SequenceSize {
 }
 
 /** Splits a batch into groups that run together, in order.
- *  @example 600, 600 of which 500 shared, 600 at most 1024 at once  →  0 to 2, 2 to 3 */
+ *  @example 600, 600 of which 500 shared, 600, at most 1024 together  →  0 to 2, 2 to 3 */
 export function groupByTokens(
   sequences: readonly SequenceSize[],
   tokensAtOnce = TOKENS_AT_ONCE,

@@ -116,7 +116,7 @@ describe('replacing a part', () => {
     expect(policyWeights(noValue.after)).not.toEqual(policyWeights(noValue.before));
   });
 
-  it('evaluator: the run is judged by the new one', async () => {
+  it('evaluator: the run uses the new one', async () => {
     const { bestOfN, reward } = await run(({ makeEvaluator }: PPOComponents) => ({
       makeEvaluator: (training) => {
         const evaluator = makeEvaluator(training);

@@ -103,7 +103,7 @@ describe('collapse', () => {
     });
   });
 
-  test('a repetition that was there from the start is no collapse until it grows', () => {
+  test('repetition from the start counts as collapse only when it grows', () => {
     const series = [0.9, 0.9, 0.85, 0.91].map((repetition) => ({ repetition }));
     expect(follow(monitorOf(), series).map(({ stop }) => stop)).toEqual([
       undefined,
@@ -153,7 +153,7 @@ describe('degradation', () => {
     expect(follow(monitorOf({ maxDegradation: 1.22 }), series)[1]!.stop).toBeUndefined();
   });
 
-  test('a single response, which has no standard error, degrades nothing', () => {
+  test('a single response, which has no standard error, never counts as degraded', () => {
     const alone = { rewardStd: 0, responses: 1 };
     const series = [
       { reward: 10, ...alone },
@@ -280,13 +280,13 @@ describe('any series', () => {
 
   test('returns the same verdicts after a restore in the middle', () => {
     fc.assert(
-      fc.property(series, config, fc.nat(12), (all, options, cut) => {
+      fc.property(series, config, fc.nat(12), (all, options, at) => {
         const whole = follow(monitorOf(options), all);
         const first = monitorOf(options);
-        const before = follow(first, all.slice(0, cut));
+        const before = follow(first, all.slice(0, at));
         const second = monitorOf(options);
         second.restore(JSON.parse(JSON.stringify(first.state())));
-        expect([...before, ...follow(second, all.slice(cut))]).toEqual(whole);
+        expect([...before, ...follow(second, all.slice(at))]).toEqual(whole);
       }),
     );
   });
@@ -344,14 +344,14 @@ describe('trends', () => {
     expect(worse.value!.message).toContain('lower learningRate or raise valueLearningRate');
   });
 
-  test('have no verdict on a value model that there is not', () => {
+  test('have no value trend without a value model', () => {
     const verdict = monitorOf().update(performance({ explainedVariance: Number.NaN }));
     expect(verdict.value).toBeUndefined();
   });
 });
 
 describe('restore()', () => {
-  test('rejects what state() did not return', () => {
+  test('rejects a value that state() did not return', () => {
     const monitor = monitorOf();
     expect(() => monitor.restore(null)).toThrow(
       'Cannot restore convergence: the state must be a value that state() returned, got null',

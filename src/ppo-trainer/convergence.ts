@@ -18,14 +18,14 @@ export type ConvergenceConfig = Pick<
   | 'stopOnCollapse'
 >;
 
-/** A rule that holds, and a message about it. */
+/** A rule that applies, and a message about it. */
 interface Finding {
   readonly reason: StopReason;
   readonly message: string;
 }
 
 /**
- * Watches evaluations and decides whether training should continue. The first rule that holds counts:
+ * Watches evaluations and decides whether training should continue. The first rule that applies counts:
  *
  * - collapsed: entropy < minEntropy, or repetition > maxRepetition and > that of the first evaluation
  * - diverged: KL > maxKl
@@ -33,8 +33,9 @@ interface Finding {
  * - converged: no reward > that of the last rise + plateauDelta · SE in plateauPatience evaluations,
  *   while over trendWindow evaluations the KL is stable and the explained variance does not rise
  *
- * A trend that is not known yet does not prevent convergence. The first three are faults: they stop training if stopOnCollapse says so, and warn otherwise. A
- * fault that stops is no improvement, since a policy often breaks by finding a hole in the reward.
+ * An unknown trend does not prevent convergence. The first three are faults: they stop training if
+ * stopOnCollapse is set, otherwise they warn. A fault that stops training never counts as an
+ * improvement, because a policy often breaks by exploiting the reward.
  */
 export class ConvergenceMonitor {
   private readonly config: ConvergenceConfig;
@@ -121,7 +122,7 @@ export class ConvergenceMonitor {
     return this.findDegradation(rest);
   }
 
-  /** A single response has no standard error, so its drop may be chance. */
+  /** A single response has no standard error, so its drop may be due to chance. */
   private findDegradation(now: RewardMark): Finding | undefined {
     const { maxDegradation } = this.config;
     const { best } = this.memory;
@@ -135,7 +136,7 @@ export class ConvergenceMonitor {
     };
   }
 
-  /** Small rises add up: the mark stays at the last rise that counted. */
+  /** Small rises add up: `lastRise` stays at the last rise that counted. */
   private followRise(
     now: Performance,
     stopsForFault: boolean,
@@ -197,7 +198,7 @@ function markOf({ reward, rewardStd, responses }: RewardMark): RewardMark {
   return { reward, rewardStd, responses };
 }
 
-/** Any finite reward is higher than no mark. */
+/** Any finite reward is higher than no earlier reward. */
 function isHigher(reward: number, mark: RewardMark | null): boolean {
   return Number.isFinite(reward) && (mark === null || reward > mark.reward);
 }

@@ -35,7 +35,7 @@ function policyOf(adapter?: LoraAdapter): PolicyModel {
   return model;
 }
 
-/** An adapter whose B is this everywhere: 0 changes nothing. */
+/** An adapter in which every number of B is this; 0 changes nothing. */
 function adapterOf(b: number): LoraAdapter {
   const adapter = LoraAdapter.create({ r: 2, lora_alpha: 4 }, base.modules(), 1);
   setAdapter(adapter, b);
@@ -72,7 +72,7 @@ function recordingScorer() {
 }
 
 describe('evaluate()', () => {
-  test('a policy that is the reference wins half and has no KL', async () => {
+  test('a policy equal to the reference has a win rate of ½ and no KL', async () => {
     const evaluator = evaluatorOf({ policy: policyOf(adapterOf(0)) });
     const { performance, samples } = await evaluator.evaluate(prompts, { step: 0 });
     expect(performance.winRate).toBe(0.5);
@@ -89,7 +89,7 @@ describe('evaluate()', () => {
     expect(performance.kl).toBeGreaterThan(0.1);
   });
 
-  test('its numbers are those of a direct computation', async () => {
+  test('its numbers equal a direct computation', async () => {
     const recorded = recordingScorer();
     const evaluator = evaluatorOf({ scorer: recorded.scorer });
     const { performance } = await evaluator.evaluate(prompts, { step: 0 });
@@ -175,7 +175,7 @@ describe('evaluate()', () => {
     }
   });
 
-  test('knows how much of the returns a value model foresees', async () => {
+  test('measures how much of the variance of the returns a value model explains', async () => {
     const size = base.architecture.config.hidden_size;
     const constantHead = (weight: number) =>
       new ValueModel({ base, head: tensor(new Float32Array(size).fill(weight), [1, size]) });
@@ -203,7 +203,7 @@ describe('evaluate()', () => {
 });
 
 describe('convergence', () => {
-  test('follows evaluate() and knows nothing of measure()', async () => {
+  test('records evaluate() but not measure()', async () => {
     const evaluator = evaluatorOf({ config: { ...config, plateauPatience: 1 } });
     await evaluator.measure(prompts, { step: 0 });
     expect(evaluator.convergence.state().best).toBeNull();
@@ -215,7 +215,7 @@ describe('convergence', () => {
 });
 
 describe('progress and errors', () => {
-  test('progress counts every response up to the total, and less once the reference is known', async () => {
+  test('progress counts every response up to the total, which is lower once the reference has responded', async () => {
     const evaluator = evaluatorOf();
     const totals: number[] = [];
     for (const step of [0, 1]) {
@@ -231,7 +231,7 @@ describe('progress and errors', () => {
   });
 
   // Responses 1–4 are the reference's, then 4 greedy and 12 sampled ones; the rest are measured.
-  test.each([1, 5, 12, 32])('ends by its signal after response %i', async (last) => {
+  test.each([1, 5, 12, 32])('stops when its signal aborts after response %i', async (last) => {
     const controller = new AbortController();
     const { signal } = controller;
     let seen = 0;
@@ -244,7 +244,7 @@ describe('progress and errors', () => {
     expect(seen).toBe(last);
   });
 
-  test('an evaluation after one that was ended is as if that had not been', async () => {
+  test('an aborted evaluation does not change the next one', async () => {
     const evaluator = evaluatorOf();
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(evaluator.evaluate(prompts, { step: 0, signal })).rejects.toThrow('enough');
@@ -253,7 +253,7 @@ describe('progress and errors', () => {
     );
   });
 
-  test('passes the signal to the scorer, and measures nothing after it fired', async () => {
+  test('passes the signal to the scorer, and measures nothing after an abort', async () => {
     const controller = new AbortController();
     let seen = 0;
     const evaluator = evaluatorOf({

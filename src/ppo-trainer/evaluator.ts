@@ -106,7 +106,7 @@ export class Evaluator {
     this.convergence = new ConvergenceMonitor(options.config);
   }
 
-  /** Measures performance and decides what it means for the run. */
+  /** Measures performance and updates the convergence verdict. */
   async evaluate(
     prompts: readonly EvaluationPrompt[],
     options: EvaluateOptions,
@@ -115,7 +115,7 @@ export class Evaluator {
     return { performance, convergence: this.convergence.update(performance), samples };
   }
 
-  /** The performance alone: `convergence` does not see it. */
+  /** Measures performance only; `convergence` is not updated. */
   async measure(
     prompts: readonly EvaluationPrompt[],
     options: EvaluateOptions,
@@ -201,7 +201,7 @@ export class Evaluator {
   }
 
   /** Runs the models over finished responses. The sampling logprobs cannot be used: greedy texts have
-   *  them at temperature 1, and an int8 decoder is not quite the policy. */
+   *  them at temperature 1, and an int8 decoder differs slightly from the policy. */
   private async measureTokens(
     texts: readonly GeneratedText[],
     progress: ProgressCounter,
@@ -282,7 +282,7 @@ function describeResponse({ samples, scores }: ScoredResponses, i: number) {
   return { promptIdx, sample, prompt, response, score: scores[i]!, length, finished };
 }
 
-/** A single NaN would silence every convergence rule. */
+/** A single NaN would disable every convergence rule. */
 function expectScores(scores: Float32Array, count: number): void {
   if (scores.length !== count) {
     throw new RangeError(

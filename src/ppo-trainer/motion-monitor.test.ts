@@ -6,10 +6,10 @@ import { MotionMonitor } from './motion-monitor.ts';
 const warningsOf = (events: readonly TrainEvent[]) =>
   events.flatMap((event) => (event.type === 'warning' ? [event] : []));
 
-describe('a run whose policy barely moves', () => {
+describe('a run with a policy that barely moves', () => {
   const config = { maxNewTokens: 6, batchSize: 6, samplesPerPrompt: 2 };
 
-  test('says so once, after five steps, and names the learning rate', async () => {
+  test('warns once, after five steps, and names the learning rate', async () => {
     const { events } = await trainTiny({ ...config, learningRate: 1e-7 }, { numEpochs: 8 });
     expect(warningsOf(events)).toEqual([
       {
@@ -22,7 +22,7 @@ describe('a run whose policy barely moves', () => {
     ]);
   });
 
-  test('is not one at a learning rate of 1e-3', async () => {
+  test('is not reported at a learning rate of 1e-3', async () => {
     const { events } = await trainTiny({ ...config, learningRate: 1e-3 }, { numEpochs: 6 });
     expect(warningsOf(events)).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { fitLine, show } from './trend.ts';
 const STEPS = 5;
 /** KL per response, in nats, and distance of the ratio from 1 below which it has not. */
 const LEAST = { kl: 0.01, ratio: 0.01 };
-/** A change of the reward of this many residual standard deviations is no chance. */
+/** A change of the reward of this many residual standard deviations is not due to chance. */
 const CLEAR_CHANGE = 4;
 /** A learning rate that usually moves a LoRA adapter. */
 const LORA_RATE = 1e-4;

@@ -75,7 +75,7 @@ describe('performanceOf()', () => {
     expect(repetition).toBeCloseTo(2 / 3 / 4, 12);
   });
 
-  test('values that are the returns explain them all', () => {
+  test('values equal to the returns explain all of their variance', () => {
     expect(performanceOf(withValues(returns), config).explainedVariance).toBe(1);
   });
 
@@ -84,13 +84,13 @@ describe('performanceOf()', () => {
     expect(performanceOf(withValues(halves), config).explainedVariance).toBeCloseTo(0.75, 12);
   });
 
-  test('a penalty in the loss stays out of the returns', () => {
+  test('a penalty in the loss is not in the returns', () => {
     const plain = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 3, 0, 0, 4];
     const performance = performanceOf(withValues(plain), { ...config, klPlacement: 'loss' });
     expect(performance.explainedVariance).toBe(1);
   });
 
-  test('returns have the estimator of training, while the KL is always k1', () => {
+  test('returns use the KL estimator of training; the reported KL is always k1', () => {
     // ½d² is 2 for ±2 and 8 for 4: r = [0, 0, 0, 0, 1 − 1], [3 − 1], [−4, 0], [4].
     const values = [0, 0, 0, 0, 0, 2, -4, 0, 4];
     const { explainedVariance, kl } = performanceOf(withValues(values), {
@@ -147,7 +147,7 @@ describe('bestOfN()', () => {
     expect(bestOfN([1, 3, 0, -2], 2)).toBe(1.5);
   });
 
-  test('is the mean for n = 1 and otherwise that of the best, in any order', () => {
+  test('is the mean for n = 1, otherwise the mean of the best scores, in any order', () => {
     fc.assert(
       fc.property(numbers, fc.nat(3), fc.nat(3), (scores, before, after) => {
         expect(bestOfN(scores, 1)).toBe(mean(scores));
@@ -195,11 +195,11 @@ describe('repetition()', () => {
     expect(repetition([[7, 7, 7, 7, 7], [1, 2, 3, 1, 2, 3], [4]])).toBeCloseTo(11 / 36, 12);
   });
 
-  test('is 0 for responses of fewer than three tokens and for those of one 3-gram', () => {
+  test('is 0 for responses with at most one 3-gram', () => {
     expect(repetition([[], [1], [1, 1], [1, 1, 1]])).toBe(0);
   });
 
-  test('distinguishes ids whose digits run together', () => {
+  test('distinguishes ids whose concatenated digits are equal', () => {
     expect(repetition([[1, 11, 1, 111, 1, 1]])).toBe(0);
   });
 

@@ -37,7 +37,7 @@ export interface EvaluatedResponses {
   /** Scores of the greedy responses of policy and reference, [P]. */
   readonly greedyScores: Float32Array;
   readonly refScores: Float32Array;
-  /** `evalBestOf` sampled responses per prompt, side by side, [P · n]. */
+  /** `evalBestOf` sampled responses per prompt, next to each other, [P · n]. */
   readonly tokens: readonly Int32Array[];
   readonly scores: Float32Array;
   /** Scores per source, without weights and penalty, [P · n]. */
@@ -87,7 +87,7 @@ export function sumPerResponse(column: Float32Array, offsets: Int32Array): numbe
 }
 
 /** Explained variance of the returns G_t = Σ_i γ^i·r_{t+i} of training's rewards. The rewards are not
- *  whitened, so with `whitenRewards` the values have another scale and this means little. */
+ *  whitened, so with `whitenRewards` the values have a different scale and this is not meaningful. */
 function valuesExplained(
   { shaped, columns }: EvaluatedResponses,
   config: PerformanceConfig,
@@ -104,7 +104,7 @@ function valuesExplained(
   return explainedVariance(concatFloats(ofTokens), values);
 }
 
-/** The mean over prompts of the best of n scores; the scores of one prompt are side by side.
+/** The mean over prompts of the best of n scores; the scores of one prompt are next to each other.
  *  @example n=2, scores=[1, 3, 0, −2]  →  (3 + 0)/2 = 1.5 */
 export function bestOfN(scores: ArrayLike<number>, n: number): number {
   return mean(scoresPerPrompt(scores, n).map((own) => Math.max(...own)));

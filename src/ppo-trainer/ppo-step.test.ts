@@ -29,13 +29,13 @@ describe('ppoStep()', () => {
   it.each(['f32', 'int8'] as const)(
     'computes the same update with less work if passes are reused, with %s rollouts',
     async (rolloutPrecision) => {
-      const kept = await run({ rolloutPrecision, keepPasses: true });
+      const reused = await run({ rolloutPrecision, keepPasses: true });
       const plain = await run({ rolloutPrecision, keepPasses: false });
-      expect(kept.tokens).toEqual(plain.tokens);
-      expect(kept.flops).toBeLessThan(0.95 * plain.flops);
-      expect(kept.metrics['loss/policy_avg']).toBeCloseTo(plain.metrics['loss/policy_avg']!, 5);
+      expect(reused.tokens).toEqual(plain.tokens);
+      expect(reused.flops).toBeLessThan(0.95 * plain.flops);
+      expect(reused.metrics['loss/policy_avg']).toBeCloseTo(plain.metrics['loss/policy_avg']!, 5);
       for (const [name, weights] of Object.entries(plain.weights)) {
-        expect(largestDifference(weights, kept.weights[name]!), name).toBeLessThan(1e-6);
+        expect(largestDifference(weights, reused.weights[name]!), name).toBeLessThan(1e-6);
       }
     },
   );
@@ -51,7 +51,7 @@ describe('ppoStep()', () => {
       expect(one.tokens).toEqual(all.tokens);
       expect(two.tokens).toEqual(all.tokens);
       for (const [name, weights] of Object.entries(all.weights)) {
-        // Sums of float32 depend on how many texts are decoded at once.
+        // float32 sums depend on the number of texts that are decoded together.
         expect(largestDifference(weights, one.weights[name]!), name).toBeLessThan(1e-4);
         expect(largestDifference(weights, two.weights[name]!), name).toBeLessThan(1e-4);
       }
@@ -59,7 +59,7 @@ describe('ppoStep()', () => {
   );
 
   it.each(['rloo', 'grpo', 'reinforce++'] as const)(
-    'gives equal scores advantages of exactly 0 with %s, however far the policy has moved',
+    'equal scores have advantages of exactly 0 with %s, even if the policy has moved far',
     async (advantageEstimator) => {
       let isEqual = false;
       const rewards = (sample: { readonly response: string }) => (isEqual ? 0.1 : countX(sample));

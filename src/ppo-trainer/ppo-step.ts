@@ -25,7 +25,7 @@ export interface StepContext {
   readonly onProgress?: ((phase: Phase, done: number, total: number) => void) | undefined;
 }
 
-/** What a step knows about its responses besides its experience. */
+/** Details of a step's responses that are not part of its experience. */
 export interface StepDetails {
   /** The responses as generated, in the experience's order. */
   readonly texts: readonly GeneratedText[];
@@ -50,7 +50,7 @@ export interface PPOStepResult {
 
 /**
  * One PPO step: responses to some prompts, their rewards and advantages, and the updates. If it
- * throws, models, rewards and buffer are as before.
+ * throws, models, rewards and buffer are unchanged.
  */
 export async function ppoStep(
   components: PPOComponents,
@@ -158,7 +158,7 @@ interface ScoringOptions {
   readonly cache: StepCache | undefined;
 }
 
-/** log π_old and log π_ref of the texts, one micro-batch after the other. */
+/** log π_old and log π_ref of the texts, one micro-batch at a time. */
 function logprobPasses(
   { jobs }: PPOComponents,
   responses: Responses<SequenceKey>,
@@ -181,7 +181,7 @@ function logprobPasses(
   };
 }
 
-/** V_old of all states, one micro-batch after the other. */
+/** V_old of all states, one micro-batch at a time. */
 async function valuesOf(
   { jobs }: PPOComponents,
   options: ScoringOptions & { readonly rollout: Rollout; readonly stepOffsets: Int32Array },

@@ -23,11 +23,11 @@ describe('PPOTrainer.train()', () => {
       evalInterval: 3,
       stopOnCollapse: false,
     });
-    const told = events.flatMap((event) => {
+    const described = events.flatMap((event) => {
       if (event.type === 'phase') return [];
       return [`${event.type} ${event.step}`];
     });
-    expect(told).toEqual([
+    expect(described).toEqual([
       'run-start 0',
       'evaluation 0',
       'step 1',
@@ -63,7 +63,7 @@ describe('PPOTrainer.train()', () => {
     expect(steps.map((metrics) => metrics.episode)).toEqual([3, 6]);
   });
 
-  it('starts at ratio 1: the first optimiser step of a run sees the policy that generated the texts', async () => {
+  it('starts at ratio 1: in the first optimiser step of a run, new and old policy are equal', async () => {
     const { events } = await trainTiny({ ...short, ppoEpochs: 1 }, { maxSteps: 1 });
     const [metrics] = events.flatMap((event) => (event.type === 'step' ? [event.metrics] : []));
     expect(metrics!['val/ratio']).toBeCloseTo(1, 5);
@@ -164,7 +164,7 @@ describe('PPOTrainer.train()', () => {
     );
   });
 
-  it('starts the value model from a reward model only if there is one', async () => {
+  it('rejects valueInit "reward" without a reward model', async () => {
     await expect(
       new PPOTrainer({ valueInit: 'reward' }, { model: tinyLoaded, rewards: countX }).components(),
     ).rejects.toThrow('valueInit "reward" needs a reward model over the same base, got none');
@@ -227,7 +227,7 @@ describe('PPOTrainer.train()', () => {
     [[], 'Cannot train: there must be at least one prompt, got none'],
     [[''], 'Cannot train: prompt 0 must have 1 to 92 tokens'],
     [['a', 'b '.repeat(95)], 'Cannot train: prompt 1 must have 1 to 92 tokens'],
-  ])('refuses prompts that cannot be answered: %j', async (prompts, message) => {
+  ])('rejects prompts that cannot be answered: %j', async (prompts, message) => {
     const trainer = new PPOTrainer(short, { model: tinyLoaded, rewards: countX });
     await expect(trainer.train(prompts)).rejects.toThrow(message);
   });
@@ -265,15 +265,15 @@ describe('PPOTrainer.saveModel()', () => {
     expect(await trainedWeights(other)).not.toEqual(await trainedWeights(trained));
     await other.loadModel(folder);
     expect(await trainedWeights(other)).toEqual(await trainedWeights(trained));
-    const unlike = new PPOTrainer({ ...statefulConfig, loraR: 8 }, { model: tinyLoaded });
-    await expect(unlike.loadModel(folder)).rejects.toThrow(
+    const different = new PPOTrainer({ ...statefulConfig, loraR: 8 }, { model: tinyLoaded });
+    await expect(different.loadModel(folder)).rejects.toThrow(
       '(rank 8, alpha 32, 8 modules), got rank 4',
     );
   });
 });
 
 describe('PPOTrainer with an adapter to start from', () => {
-  it('has policy and reference begin as it, and trains the policy alone', async () => {
+  it('starts policy and reference from it, and trains only the policy', async () => {
     const folder = makeTempFolder();
     const first = new PPOTrainer(statefulConfig, { model: tinyLoaded, rewards: countX });
     await first.train(tinyPrompts, { maxSteps: 3 });
@@ -299,7 +299,7 @@ describe('PPOTrainer with an adapter to start from', () => {
 });
 
 describe('PPOTrainer.evaluate()', () => {
-  it('finds an untrained policy as good as its reference', async () => {
+  it('rates an untrained policy equal to its reference', async () => {
     const trainer = new PPOTrainer(short, { model: tinyLoaded, rewards: countX });
     const { performance } = await trainer.evaluate(['a b', 'c d']);
     expect(performance.winRate).toBe(0.5);

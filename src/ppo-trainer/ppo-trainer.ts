@@ -20,7 +20,7 @@ import { checkpointFolders, loadRoles, saveRoles } from './roles.ts';
 
 /** The model, rewards and components that a `PPOTrainer` is built from. */
 export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn' | 'initialAdapter'> {
-  /** A model that is loaded already, instead of the config's `modelName`. */
+  /** A model that is already loaded, instead of the config's `modelName`. */
   readonly model?: LoadedModel | undefined;
 }
 
@@ -111,7 +111,7 @@ export class PPOTrainer {
     return ppoStep(components, readPrompts(prompts, components, 'train'), context);
   }
 
-  /** Performance of the policy as it is, on some prompts. */
+  /** Measures the current policy on some prompts. */
   async evaluate(
     prompts: readonly TrainPrompt[],
     options: TrainingConfigOptions & Pick<TrainOptions, 'signal'> = {},
@@ -123,7 +123,7 @@ export class PPOTrainer {
     return evaluator.evaluate(records, { step: 0, signal });
   }
 
-  /** Writes the policy's adapter as PEFT does, and the value model's into `value` beside it. */
+  /** Writes the policy's adapter as PEFT does, and the value model's into a `value` folder in it. */
   async saveModel(path: string): Promise<void> {
     await saveRoles(await this.components(), {
       policyFolder: path,
@@ -156,8 +156,9 @@ export class PPOTrainer {
 
   private async build(): Promise<PPOComponents> {
     const { modelName, revision, adapter } = this.config;
-    const given = this.options.model;
-    const model = given ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
+    const loaded = this.options.model;
+    const model =
+      loaded ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
     const warn = (message: string) => void this.warnings.push(message);
     const initial = adapter === undefined ? undefined : await readAdapter(adapter, model.base);
     if (initial?.warning !== undefined) warn(initial.warning);

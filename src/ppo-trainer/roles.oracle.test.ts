@@ -18,7 +18,7 @@ import { loadRoles, saveRoles } from './roles.ts';
 
 const sequences = [[7, 1, 25, 3, 3, 9], [12], [0, 63]];
 
-/** A policy and a value model; `isTrained` decides whether B, head and bias are other than 0. */
+/** A policy and a value model; `isTrained` decides whether B, head and bias are nonzero. */
 async function makeRoles(family: (typeof peftFamilies)[number], isTrained: boolean) {
   const { base } = await readPeftGolden(family);
   const tokenizer = tinyTokenizer();

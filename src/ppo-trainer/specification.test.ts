@@ -20,10 +20,10 @@ const sample = (promptIdx: number, length: number): RewardSample => ({
 });
 
 describe('the preset specification', () => {
-  it('has the numbers that the formulas give by hand', async () => {
+  it('has the numbers worked out by hand', async () => {
     const parts = await trainerWith(({ promptIdx }) => (promptIdx === 0 ? 1 : 0)).components();
     const offsets = Int32Array.of(0, 2, 3);
-    // r'_t = R − β·KL_t = 0.95, 1.05 and −0.1; their mean is 0.63333, their deviation 0.52015.
+    // r'_t = R − β·KL_t = 0.95, 1.05 and −0.1; their mean is 0.63333, their standard deviation 0.52015.
     const { rewards, stepOffsets } = await parts.rewardComputer.computeRewards(
       { kl: Float32Array.of(0.5, -0.5, 1), offsets },
       { samples: [sample(0, 2), sample(1, 1)] },

@@ -9,7 +9,7 @@ describe('averageMetrics()', () => {
 });
 
 describe('EpochAverages', () => {
-  it('averages over the steps in which a metric is a number, and starts anew', () => {
+  it('averages over the steps in which a metric is a number, then starts over', () => {
     const averages = new EpochAverages();
     averages.add({ a: 1, b: Number.NaN });
     averages.add({ a: 2, b: 4 });

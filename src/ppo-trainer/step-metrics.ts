@@ -25,7 +25,7 @@ export function rolloutMetrics(
   };
 }
 
-/** Means over the optimiser steps of an update, name by name. */
+/** Means over the optimiser steps of an update, per metric. */
 export function averageMetrics(steps: readonly Metrics[]): Metrics {
   const names = [...new Set(steps.flatMap((metrics) => Object.keys(metrics)))];
   const averages = names.map((name) => {

@@ -20,7 +20,7 @@ async function stepsOf(config: PPOConfigOptions, options: TrainOptions = {}) {
   return events.flatMap((event) => (event.type === 'step' ? [event] : []));
 }
 
-/** A_t and G_t from nothing but the numbers of a line. */
+/** Computes A_t and G_t only from the numbers of a line. */
 function followArithmetic({ rewards, values, gamma, lambda, whitening, ids }: TokenRecord) {
   const A: number[] = [];
   for (let t = rewards.length - 1; t >= 0; t--) {
@@ -45,7 +45,7 @@ describe('tokens of a step event', () => {
     { whitenAdvantages: false, rewardPlacement: 'every' },
     { whitenRewards: true, rewardPlacement: 'after-final' },
     { rolloutPrecision: 'int8', temperature: 0.7, topP: 0.9 },
-  ])('have advantages and returns that follow from the line’s own numbers: %o', async (config) => {
+  ])('have advantages and returns that can be computed from the same line: %o', async (config) => {
     for (const { tokens } of await stepsOf(config)) {
       expect(tokens).toHaveLength(4);
       for (const record of tokens) {

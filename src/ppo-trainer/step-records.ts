@@ -16,11 +16,11 @@ interface StepRecordOptions {
 
 interface StepRecords {
   readonly samples: readonly SampleRecord[];
-  /** Of the first samples: those whose alternatives were recorded. */
+  /** Only of the first samples, whose alternatives were recorded. */
   readonly tokens: readonly TokenRecord[];
 }
 
-/** What is written down of a step's responses. */
+/** The log records of a step's responses. */
 export function stepRecords(result: PPOStepResult, options: StepRecordOptions): StepRecords {
   return {
     samples: sampleRecords(result, options),
@@ -28,7 +28,7 @@ export function stepRecords(result: PPOStepResult, options: StepRecordOptions): 
   };
 }
 
-/** The first responses. */
+/** Records of the first responses. */
 function sampleRecords(
   { experience: { sequences, offsets, scores, kl }, details: { bySource } }: PPOStepResult,
   { step, places, training }: StepRecordOptions,
@@ -54,7 +54,7 @@ function sourceScores(
   return Object.fromEntries([...bySource].map(([name, scores]) => [name, round(scores[i]!)]));
 }
 
-/** Every number of the tokens of the responses whose alternatives were recorded. */
+/** Per-token records of the responses whose alternatives were recorded. */
 function tokenRecords(
   result: PPOStepResult,
   { step, places, components: { config, model } }: StepRecordOptions,
@@ -81,37 +81,37 @@ function tokenRecords(
   });
 }
 
-/** The part of each column that a sequence has. */
+/** The slice of each column for one sequence. */
 function columnsOf({ experience, details }: PPOStepResult, sequence: number) {
   const { offsets, stepOffsets, sequences } = experience;
-  const cut = (column: Float32Array, starts: Int32Array) =>
+  const sliceOf = (column: Float32Array, starts: Int32Array) =>
     Array.from(column.subarray(starts[sequence]!, starts[sequence + 1]!), round);
   const length = offsets[sequence + 1]! - offsets[sequence]!;
   const ratios = details.ratios.get(sequences[sequence]!);
   return {
-    logprobs: cut(experience.logprobs, offsets),
-    refLogprobs: cut(experience.refLogprobs, offsets),
-    kl: cut(experience.kl, offsets),
-    rewards: cut(details.rewards, stepOffsets),
-    values: cut(experience.values, stepOffsets),
-    advantages: cut(experience.advantages, offsets),
-    returns: cut(experience.returns, stepOffsets),
+    logprobs: sliceOf(experience.logprobs, offsets),
+    refLogprobs: sliceOf(experience.refLogprobs, offsets),
+    kl: sliceOf(experience.kl, offsets),
+    rewards: sliceOf(details.rewards, stepOffsets),
+    values: sliceOf(experience.values, stepOffsets),
+    advantages: sliceOf(experience.advantages, offsets),
+    returns: sliceOf(experience.returns, stepOffsets),
     ...(experience.samplingLogprobs && {
-      samplingLogprobs: cut(experience.samplingLogprobs, offsets),
+      samplingLogprobs: sliceOf(experience.samplingLogprobs, offsets),
     }),
     ratios: Array.from({ length }, (_, t) => (ratios === undefined ? null : round(ratios[t]!))),
   };
 }
 
-interface Place {
+interface TokenPosition {
   readonly text: GeneratedText;
-  /** Which of the text's tokens. */
+  /** Index of the token in the text. */
   readonly t: number;
   readonly tokenizer: Tokenizer;
 }
 
-/** Alternatives with their texts, each as it would read after the token before it. */
-function describe({ ids, logprobs }: LikelyTokens, { text, t, tokenizer }: Place) {
+/** Alternatives with their texts, each decoded after the preceding token. */
+function describe({ ids, logprobs }: LikelyTokens, { text, t, tokenizer }: TokenPosition) {
   const before = t > 0 ? text.tokens[t - 1]! : text.promptTokens.at(-1)!;
   return {
     ids: [...ids],
@@ -120,7 +120,7 @@ function describe({ ids, logprobs }: LikelyTokens, { text, t, tokenizer }: Place
   };
 }
 
-/** All that float32 holds, without the digits that float64 adds.
+/** Rounds to the precision of float32, without the extra digits of float64.
  *  @example 0.10000000149011612  →  0.1 */
 function round(value: number): number {
   return Number(value.toPrecision(7));

@@ -3,13 +3,13 @@ import { fitLine, klTrend, valueTrend } from './trend.ts';
 
 describe('fitLine()', () => {
   test('returns the hand-worked change and residual', () => {
-    // ȳ = 2, slope (1.5·1 + 0 + 0 + 1.5·1)/5 = 0.6; left over −0.1, 0.3, −0.3, 0.1.
+    // ȳ = 2, slope (1.5·1 + 0 + 0 + 1.5·1)/5 = 0.6; residuals −0.1, 0.3, −0.3, 0.1.
     const { change, residual } = fitLine([1, 2, 2, 3]);
     expect(change).toBeCloseTo(1.8, 12);
     expect(residual).toBeCloseTo(Math.sqrt(0.2 / 2), 12);
   });
 
-  test('leaves nothing over on a line, nor between two numbers', () => {
+  test('has no residual for numbers on a line, or for two numbers', () => {
     expect(fitLine([3, 1, -1])).toEqual({ change: -4, residual: 0 });
     expect(fitLine([3, 1])).toEqual({ change: -2, residual: 0 });
   });
@@ -24,7 +24,7 @@ describe('klTrend()', () => {
     [[8, 6, 4, 2], 'falling', -6, 'The KL is falling: by 6 to 2 nats per response'],
     // Slope (−0.5·0.2 + 0.5·−0.2)/5 = −0.04.
     [[5, 5.2, 4.8, 5], 'stable', -0.12, 'The KL is stable: about 5 nats per response'],
-    // Relative to its mean it doubles, but 0.03 nats are nothing.
+    // Relative to its mean it doubles, but 0.03 nats are negligible.
     [[0.01, 0.02, 0.03, 0.04], 'stable', 0.03, 'The KL is stable: about 0.025 nats'],
     // Only the last four count.
     [[90, 5, 5, 5, 5], 'stable', 0, 'The KL is stable'],

@@ -1,6 +1,6 @@
 import type { Trend } from '../loop/evaluation-report.ts';
 
-/** A line through numbers at 0, 1, 2, … and what it leaves over. */
+/** A line fitted to numbers at 0, 1, 2, …, and its residual. */
 export interface FittedLine {
   /** From the first to the last number, along the line. */
   readonly change: number;
@@ -9,7 +9,7 @@ export interface FittedLine {
 }
 
 /** Fits a least-squares line: slope = Σ(i − ī)(y_i − ȳ)/Σ(i − ī)², change = slope·(n − 1).
- *  @example [1, 2, 2, 3]  →  slope 3/5, change 9/5; squares left over 1/5, residual √(1/5/2) = 0.3162 */
+ *  @example [1, 2, 2, 3]  →  slope 3/5, change 9/5; squared residuals 1/5, residual √(1/5/2) = 0.3162 */
 export function fitLine(y: readonly number[]): FittedLine {
   const n = y.length;
   const middle = (n - 1) / 2;

@@ -26,7 +26,7 @@ export const humanScoreSchema = z.object({
 
 /** One response that waits for a human score: a line of requests.jsonl. */
 export type HumanRequest = Readonly<z.output<typeof humanRequestSchema>>;
-/** One score that a human gave: a line of scores.jsonl. */
+/** One human score: a line of scores.jsonl. */
 export type HumanScore = Readonly<z.output<typeof humanScoreSchema>>;
 
 /** Paths of the files of live human scores in a folder. */

@@ -44,24 +44,24 @@ function openSource({
       .map((line) => JSON.parse(line) as RequestLine);
   const idOf = (response: string) => requests().find((line) => line.response === response)!.id!;
   const write = (text: string) => appendFileSync(join(folder, 'scores.jsonl'), text);
-  const give = (response: string, score: number | null, labeller = 'Ada') =>
+  const addScore = (response: string, score: number | null, labeller = 'Ada') =>
     write(`${JSON.stringify({ request: idOf(response), score, labeller, time: 'now' })}\n`);
   const score = (poll: (missing: number) => void = () => {}) => {
     onPoll = poll;
     return source.score(samples, { signal });
   };
-  return { folder, source, missing, warnings, requests, write, give, idOf, score };
+  return { folder, source, missing, warnings, requests, write, addScore, idOf, score };
 }
 
 describe('LiveHumanSource', () => {
   test('requests every response, waits for all scores, and averages labellers', async () => {
-    const { score, give, missing, requests, idOf } = openSource({ step: 7 });
+    const { score, addScore, missing, requests, idOf } = openSource({ step: 7 });
     const steps = [
-      () => give('one', 1),
-      () => give('one', 0, 'Bob'),
-      () => give('one', null),
-      () => give('one', 0.5),
-      () => give('two', -1),
+      () => addScore('one', 1),
+      () => addScore('one', 0, 'Bob'),
+      () => addScore('one', null),
+      () => addScore('one', 0.5),
+      () => addScore('two', -1),
     ];
     // Ada replaces her 1 by ½, so the response has (½ + 0)/2.
     expect(await score(() => steps.shift()?.())).toEqual([0.25, -1]);
@@ -90,8 +90,12 @@ describe('LiveHumanSource', () => {
   });
 
   test('skips an invalid line and warns once', async () => {
-    const { score, write, give, warnings, folder } = openSource();
-    const steps = [() => write('{"score":1}\n'), () => give('one', 1), () => give('two', 2)];
+    const { score, write, addScore, warnings, folder } = openSource();
+    const steps = [
+      () => write('{"score":1}\n'),
+      () => addScore('one', 1),
+      () => addScore('two', 2),
+    ];
     expect(await score(() => steps.shift()?.())).toEqual([1, 2]);
     expect(warnings).toEqual([
       `Skipping ${join(folder, 'scores.jsonl')} line 1: it must be a score ({ request, score, labeller, time }), got "{\\"score\\":1}"`,
@@ -107,9 +111,11 @@ describe('LiveHumanSource', () => {
       warn: async () => {},
     });
     await expect(first.source.score(samples, { signal: stop.signal })).rejects.toThrow('killed');
-    first.give('one', 0.5);
+    first.addScore('one', 0.5);
     const second = openSource({ folder: first.folder });
-    expect(await second.score((missing) => missing > 0 && second.give('two', 1))).toEqual([0.5, 1]);
+    expect(await second.score((missing) => missing > 0 && second.addScore('two', 1))).toEqual([
+      0.5, 1,
+    ]);
     expect(second.missing[0]).toBe(1);
     expect(second.requests()).toHaveLength(3);
     const third = openSource({ folder: first.folder });
@@ -128,7 +134,7 @@ describe('LiveHumanSource', () => {
 
   test('after the timeout, uses the fallback or throws', async () => {
     const patient = openSource({ timeout: 0.3, fallback: -0.5 });
-    expect(await patient.score((missing) => missing === 2 && patient.give('two', 1))).toEqual([
+    expect(await patient.score((missing) => missing === 2 && patient.addScore('two', 1))).toEqual([
       -0.5, 1,
     ]);
     expect(patient.missing).toEqual([2, 1, 0]);

@@ -20,7 +20,7 @@ import {
 
 /** How long to wait for humans, and the score used if none arrives. */
 export interface LiveHumanOptions {
-  /** Score of a response that nobody scored in time; if missing, that is an error. */
+  /** Score of a response that was not scored in time; if missing, that is an error. */
   readonly fallback?: number | undefined;
   /** Appears in metric names; `human` by default. */
   readonly name?: string | undefined;

@@ -19,8 +19,8 @@ export interface LoadRewardFileOptions {
 }
 
 /** Loads reward sources from the default export of a TypeScript or JavaScript file: rewards in any form
- *  that `toWeightedSources` accepts, or a class that extends RewardModel. Rewards run in a thread of their
- *  own, so that one that never returns can be stopped; a reward model runs where the models are.
+ *  that `toWeightedSources` accepts, or a class that extends RewardModel. Rewards run in their own
+ *  thread, so that one that never returns can be stopped; a reward model runs where the models are.
  *  @example export default (sample) => -sample.response.length
  *  @example export default { brevity, polite: { source: judge, weight: 0.5 } } */
 export async function loadRewardFile(

@@ -50,8 +50,8 @@ export class RewardModelSource implements RewardSource {
   }
 }
 
-/** The tokens of a response without its stop string. As the texts that reward models learn from, a
- *  response that a stop string ended ends with the EOS token instead.
+/** The tokens of a response without its stop string. The EOS token replaces the stop string, as in the
+ *  texts that reward models are trained on.
  *  @example 'Yes.\n\nQ:' of the tokens [Yes] [.] [\n\n] [Q] [:] with stop '\n\nQ:'  →  [Yes] [.] [EOS] */
 function visibleTokens(
   { response, tokens, promptTokens, finished }: RewardSample,
@@ -64,7 +64,7 @@ function visibleTokens(
   if (!finished || whole === response || !whole.startsWith(response)) return tokens;
   let count = tokens.length - 1;
   while (count > 0 && !response.startsWith(decode(count))) count--;
-  // A stop string may start inside a token, whose first part is then encoded anew.
+  // A stop string may start inside a token, whose first part is then encoded again.
   const rest = response.slice(decode(count).length);
   const restTokens = tokenizer.encode(rest, { addSpecialTokens: false });
   const visible = concatInts([tokens.subarray(0, count), restTokens]);

@@ -183,7 +183,7 @@ interface Loaded {
   readonly sources: readonly WorkerSource[] | undefined;
 }
 
-/** A sample that can be sent by itself: views would send their whole buffers. */
+/** A copy of a sample to send: views would send their whole buffers. */
 function detach(sample: RewardSample): RewardSample {
   const { promptTokens, tokens } = sample;
   return { ...sample, promptTokens: promptTokens.slice(), tokens: tokens.slice() };

@@ -16,7 +16,7 @@ const at = (...names: string[]) => join(folder, ...names);
 
 beforeAll(async () => {
   folder = await makeTrainFolder();
-  // Fewer words score higher in training, more words in validation: training makes validation worse.
+  // Training rewards fewer words and validation more, so training makes validation worse.
   writeFileSync(at('held.jsonl'), '{"prompt":"the cat","sign":1}\n{"prompt":"a dog","sign":1}\n');
   writeFileSync(
     at('worse.mjs'),
@@ -70,12 +70,12 @@ describe('a run that gets worse', () => {
     const onEvent = ({ type, step }: TrainEvent) => {
       if (type === 'step' && step === 5) stop.abort();
     };
-    const cut = await trainRun(config('cut'), { signal: stop.signal, onEvent });
-    expect(cut).toMatchObject({ model: undefined, modelFolder: undefined });
-    const resumed = await resumeRun(at('cut'));
+    const interrupted = await trainRun(config('interrupted'), { signal: stop.signal, onEvent });
+    expect(interrupted).toMatchObject({ model: undefined, modelFolder: undefined });
+    const resumed = await resumeRun(at('interrupted'));
     expect(resumed.model).toEqual((await readRunState(at('worse')))!.model);
     for (const name of ['model', 'last']) {
-      expect(adapterOf('cut', name)).toEqual(adapterOf('worse', name));
+      expect(adapterOf('interrupted', name)).toEqual(adapterOf('worse', name));
     }
   });
 

@@ -42,7 +42,7 @@ export async function findAdapter(place: string): Promise<string> {
   );
 }
 
-/** A model's own config and flags that name where it starts. */
+/** Config keys that determine where training starts. */
 interface StartConfig {
   readonly modelName: string;
   readonly revision?: string | undefined;

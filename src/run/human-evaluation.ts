@@ -13,12 +13,12 @@ export interface HumanEvaluation {
   readonly queue: string;
   /** `reference`, or the name of another run. */
   readonly against: string;
-  /** What people were asked for: the better of two responses, or a rating of each. */
+  /** What people were asked to choose: the better of two responses, or a rating of each. */
   readonly kind: 'pair' | 'rating';
   /** Number of prompts in the queue, and of those that people have judged. */
   readonly prompts: number;
   readonly judged: number;
-  /** Judged prompts with equal responses, which are ties that nobody needs to see. */
+  /** Judged prompts with equal responses, which count as ties and are not shown. */
   readonly equal: number;
   readonly answers: number;
   readonly labellers: number;

@@ -72,7 +72,7 @@ describe('appendHumanScore()', () => {
       { request: 'b' },
       'Cannot score b: the run must be waiting for it, got a request it has closed',
     ],
-  ])('refuses %j and writes nothing', async (changes, fault) => {
+  ])('rejects %j and writes nothing', async (changes, fault) => {
     appendJsonLines(at('requests.jsonl'), [{ closed: ['b'], time }]);
     const score = { request: 'a', score: 1, labeller: 'Ada', ...changes };
     await expect(appendHumanScore(run, score)).rejects.toThrow(fault);

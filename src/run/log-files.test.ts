@@ -7,7 +7,7 @@ import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { JsonlWriter, truncateLog } from './log-files.ts';
 
 describe('JsonlWriter', () => {
-  test('append() writes lines in order and at once, with null for NaN and infinities', () => {
+  test('append() writes lines in order and immediately, with null for NaN and infinities', () => {
     const path = join(makeTempFolder(), 'a.jsonl');
     const writer = new JsonlWriter(path);
     writer.append({ step: 1, 'loss/value_avg': Number.NaN, 'val/ratio': -Infinity, lr: 0.1 });
@@ -35,7 +35,7 @@ describe('JsonlWriter', () => {
   test('explains why it cannot write', () => {
     const path = join(makeTempFolder(), 'none', 'a.jsonl');
     expect(() => new JsonlWriter(path).append({ step: 1 })).toThrow(
-      `Cannot write ${path}: the system refused (ENOENT: no such file or directory, open '${path}'); fix the cause and resume the run`,
+      `Cannot write ${path}: the system reports an error (ENOENT: no such file or directory, open '${path}'); fix the cause and resume the run`,
     );
   });
 });
@@ -58,7 +58,7 @@ describe('truncateLog()', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('keeps the lines of earlier steps, wherever the file was cut off', async () => {
+  test('keeps the lines of earlier steps, wherever the file was truncated', async () => {
     const path = join(makeTempFolder(), 'a.jsonl');
     const texts = fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 3 });
     await fc.assert(

@@ -42,8 +42,8 @@ async function warningsOf(
   return warnings;
 }
 
-describe('a run whose inputs have changed', () => {
-  test('is not resumed, and stays as it was; allowChangedInputs continues it', async () => {
+describe('a run with changed inputs', () => {
+  test('is not resumed and is unchanged; allowChangedInputs resumes it', async () => {
     write('words.ts', "export const word = 'cat';");
     write(
       'inputs.ts',
@@ -96,7 +96,7 @@ describe('a run whose inputs have changed', () => {
 });
 
 describe('maxSteps of a finished run', () => {
-  test('extends PPO to the result of a run that started with that number', async () => {
+  test('extends PPO to the result of a run that started with that many steps', async () => {
     await trainRun(ppoConfig('whole', { maxSteps: 5 }));
     await trainRun(ppoConfig('extended', { maxSteps: 2 }));
     // Five steps are more than one epoch of 11 prompts.
@@ -139,7 +139,7 @@ describe('maxSteps of a finished run', () => {
 });
 
 describe('the folder of a run that failed', () => {
-  test('takes a new run if no step was completed', async () => {
+  test('accepts a new run if no step was completed', async () => {
     write('broken.ts', "export default () => { throw new Error('no score'); };");
     const broken = ppoConfig('retried', { reward: [at('broken.ts')], validationFraction: 0 });
     await expect(trainRun(broken)).rejects.toThrow('no score');
@@ -150,17 +150,17 @@ describe('the folder of a run that failed', () => {
     expect(await readRunState(at('retried'))).toMatchObject({ status: 'completed', step: 1 });
   });
 
-  test('does not take a new run if a step was completed', async () => {
+  test('does not accept a new run if a step was completed', async () => {
     write(
       'tired.ts',
       'let calls = 0;\nexport default () => { if (++calls > 4) throw new Error(); return 1; };',
     );
-    const tired = ppoConfig('kept', {
+    const failing = ppoConfig('kept', {
       reward: [at('tired.ts')],
       validationFraction: 0,
       maxSteps: 2,
     });
-    await expect(trainRun(tired)).rejects.toThrow('Cannot score');
+    await expect(trainRun(failing)).rejects.toThrow('Cannot score');
     await expect(trainRun(ppoConfig('kept'))).rejects.toThrow(
       /it must not contain a run, got one started at .*, now at step 1; continue it with --resume/,
     );

@@ -90,7 +90,7 @@ describe('RunControl', () => {
     expect((await readRunState(run.path))?.message).toBeUndefined();
   });
 
-  test('stops pausing when it is aborted', async () => {
+  test('stops waiting when it is aborted', async () => {
     const stop = new AbortController();
     const control = makeControl(stop.signal);
     await ask('pause');

@@ -37,8 +37,8 @@ export function isPauseRequested(folder: string): boolean {
   return existsSync(requestPath(folder, 'pause'));
 }
 
-/** Clears requests that a killed process never handled; a resumed run would stop at once. A pause
- *  request stays, because nobody has withdrawn it. */
+/** Clears requests that a killed process never handled; a resumed run would stop immediately. A pause
+ *  request stays until it is withdrawn. */
 export function clearRequests(folder: string): void {
   for (const request of ['save', 'stop'] as const) takeRequest(folder, request);
 }

@@ -11,7 +11,7 @@ import {
   type RowReport,
 } from '../data/index.ts';
 
-/** What loading a run's data needs to know about its model. */
+/** The properties of a model that loading a run's data needs. */
 export interface DataContext {
   readonly tokenizer: Tokenizer;
   /** Longest sequence of the model, in tokens. */

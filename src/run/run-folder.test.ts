@@ -37,7 +37,7 @@ describe('RunFolder', () => {
     expect(readdirSync(path)).not.toContain('run.lock');
   });
 
-  test('create() refuses a folder with a run and leaves it unchanged', async () => {
+  test('create() rejects a folder with a run and leaves it unchanged', async () => {
     const path = join(makeTempFolder(), 'a');
     const run = await RunFolder.create(path, options);
     run.update({ step: 7 });
@@ -51,7 +51,7 @@ describe('RunFolder', () => {
     expect(readdirSync(path)).not.toContain('run.lock');
   });
 
-  test('create() refuses a folder with other files', async () => {
+  test('create() rejects a folder with other files', async () => {
     const path = makeTempFolder();
     writeFileSync(join(path, 'config.json'), '{}');
     await expect(RunFolder.create(path, options)).rejects.toThrow(
@@ -60,7 +60,7 @@ describe('RunFolder', () => {
     expect(readdirSync(path)).toEqual(['config.json']);
   });
 
-  test('create() refuses a folder whose run is in progress', async () => {
+  test('create() rejects a folder whose run is in progress', async () => {
     const path = join(makeTempFolder(), 'a');
     const run = await RunFolder.create(path, options);
     for (const second of [options, resuming]) {
@@ -203,7 +203,7 @@ describe('Throttle', () => {
     return done;
   }
 
-  test('runs at once, and requests in between at the end of the interval', () => {
+  test('runs immediately, and requests in between at the end of the interval', () => {
     expect(timesOf([0, 100, 200, 5000])).toEqual([0, 1000, 5000]);
     expect(timesOf([0, 999, 1500, 2500])).toEqual([0, 1000, 2000, 3000]);
   });

@@ -59,8 +59,8 @@ export class RunFolder {
   private readonly earlier = new Map<string, string>();
   private replaced: string | undefined;
 
-  /** Starts a run in a new or empty folder, or in one whose run completed no step, or resumes the run in the folder: its logs are truncated
-   *  to the step of its latest intact checkpoint. */
+  /** Starts a run in a folder that is new, empty or has a run without a completed step, or resumes the
+   *  run in the folder: its logs are truncated to the step of its latest intact checkpoint. */
   static async create(path: string, options: RunFolderOptions): Promise<RunFolder> {
     if (options.resume) expectRun(path, await readRunState(path));
     else await isFolder(path);
@@ -267,7 +267,7 @@ async function removeLeftovers(path: string): Promise<void> {
   for (const name of leftovers) await rm(join(path, name));
 }
 
-/** Runs something at once, then at most once per interval. A request in between runs at its end.
+/** Runs something immediately, then at most once per interval. A request in between runs at its end.
  *  @example requests at 0, 0.1, 0.2 and 5 s, interval 1 s  →  runs at 0, 1 and 5 s */
 export class Throttle {
   private readonly run: () => void;

@@ -18,7 +18,7 @@ function leaveLock(folder: string, holder: object): void {
 }
 
 describe('RunLock', () => {
-  test('refuses a lock held by a live process and takes it over once the process is killed', async () => {
+  test('rejects a lock of a live process and takes it over once the process is killed', async () => {
     const folder = makeTempFolder();
     const child = spawn(process.execPath, ['--import', 'tsx', script, folder]);
     await once(child.stdout, 'data');
@@ -35,7 +35,7 @@ describe('RunLock', () => {
     expect(readdirSync(folder)).toEqual([]);
   }, 60_000);
 
-  test('refuses a second lock in the same process until the first is released', () => {
+  test('rejects a second lock in the same process until the first is released', () => {
     const folder = makeTempFolder();
     const lock = RunLock.acquire(folder);
     expect(() => RunLock.acquire(folder)).toThrow(`got process ${process.pid};`);
@@ -60,7 +60,7 @@ describe('RunLock', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('refuses a lock of another machine, whose processes it cannot see', () => {
+  test('rejects a lock of another machine, whose processes it cannot see', () => {
     const folder = makeTempFolder();
     leaveLock(folder, { host: 'elsewhere', pid: 7 });
     expect(() => RunLock.acquire(folder)).toThrow('got process 7 on elsewhere; wait until it ends');

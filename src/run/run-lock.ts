@@ -54,7 +54,7 @@ export function isRunAlive(folder: string): boolean {
 }
 
 /** Creates the lock file. Returns false if it exists. Create and write follow each other directly, so
- *  others hardly ever see it empty. */
+ *  other processes hardly ever see it empty. */
 function tryCreate(path: string, holder: Holder): boolean {
   let descriptor: number;
   try {

@@ -40,7 +40,7 @@ export interface LoadRewardsOptions {
   readonly modules?: Readonly<Record<string, string>> | undefined;
   /** Stops the import of reward files. */
   readonly signal?: AbortSignal | undefined;
-  /** Folder through which people are asked for scores; without it nobody can be asked. */
+  /** Folder for live human scores; without it, people cannot score. */
   readonly humanFolder?: string | undefined;
   /** Receives a sentence about a reward model that is untrained or may be for another base. */
   readonly warn?: ((message: string) => void) | undefined;
@@ -113,8 +113,7 @@ export function hasOnlyHumanReward({ reward }: Pick<RunConfig, 'reward'>): boole
   return reward.every((text) => parseRewardSpec(text).kind === 'live');
 }
 
-/** The config without the reward that people give while a run waits: nobody is asked to score
- *  evaluations. */
+/** The config without live human scores: people score training responses only. */
 export function withoutHumanReward<C extends Pick<RunConfig, 'reward'>>(config: C): C {
   if (hasOnlyHumanReward(config)) throw describeOnlyHuman();
   const reward = config.reward.filter((text) => parseRewardSpec(text).kind !== 'live');
@@ -199,7 +198,7 @@ function checkNames(names: readonly string[]): void {
   );
 }
 
-/** Applies the run's timeout to a source without one of its own. */
+/** Applies the run's timeout to a source without a timeout. */
 function withTimeout(
   { source, weight }: WeightedSource,
   { rewardTimeout }: RewardConfig,
@@ -221,7 +220,7 @@ export interface EvaluationWithoutPeople {
   replace(components: PPOComponents): Partial<PPOComponents>;
 }
 
-/** Evaluates with the other rewards, since nobody is asked to score evaluations; undefined if the run
+/** Evaluates with the other rewards, because people do not score evaluations; undefined if the run
  *  has no live human scores. There is no explained variance: values also predict human scores. */
 export function evaluationWithoutPeople({
   rewards,

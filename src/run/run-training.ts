@@ -106,7 +106,7 @@ interface Preparation<D extends object> {
 
 /** Runs a training on disk: folder and lock, model, logs, control, checkpoints and the final model, the
  *  same for PPO, supervised fine-tuning and reward models. A run that cannot start leaves no folder
- *  behind, and one that cannot be resumed is left as it was. */
+ *  behind, and one that cannot be resumed is left unchanged. */
 export async function runTraining<
   C extends AnyRunConfig & { readonly output: string },
   D extends object,

@@ -142,7 +142,7 @@ export interface FittedConfig<C extends RunConfig> {
   readonly estimate: MemoryEstimate;
 }
 
-/** Adjusts a config to its `memory` limit; without a limit it stays as it is. */
+/** Adjusts a config to its `memory` limit; without a limit it is unchanged. */
 export function fitMemory<C extends RunConfig>(
   config: C,
   { architecture, prompts }: { architecture: Architecture; prompts: PromptDataset },

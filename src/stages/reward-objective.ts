@@ -160,7 +160,7 @@ const BINS = 10;
  * How well scores predict preferences; scores alternate: chosen, rejected, chosen, …
  * accuracy: weight of pairs whose better side scores higher; equal scores count ½
  * margin: mean s_better − s_worse
- * Both leave out ties of preference; the better side is the rejected one if target < ½.
+ * Both exclude tied pairs; the better side is the rejected one if target < ½.
  * calibration: Σ_bins (n_b/n)·|right_b − sure_b| with sure = σ(|d|), the expected calibration error
  * @example d = [ln 3, −ln 3], targets 1  →  accuracy ½, margin 0; both are ¾ sure, half are right: ¼
  */

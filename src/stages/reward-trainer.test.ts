@@ -9,7 +9,7 @@ import { loadRewardModel } from '../models/index.ts';
 import { type PreferenceTexts, pairMetrics, type RatedText } from './reward-objective.ts';
 import { RewardTrainer } from './reward-trainer.ts';
 
-/** Random words; which of two texts has more small ids decides. */
+/** Random texts; the one with more small ids is preferred. */
 function makeTexts(count: number, seed: number): Int32Array[] {
   const random = randomStream(seed, 'texts');
   return Array.from({ length: count }, () =>
@@ -47,7 +47,7 @@ async function train(texts = makePairs(240, 1), options = {}, more: RewardConfig
 }
 
 describe('RewardTrainer', () => {
-  it('learns which of two texts is preferred, on pairs that it has not seen', async () => {
+  it('predicts the preferred text of unseen pairs', async () => {
     const validation = makePairs(80, 2);
     const { trainer, results } = await train(undefined, { validation });
     expect(results.evaluation!['eval/accuracy']).toBeGreaterThan(0.8);
@@ -113,7 +113,7 @@ describe('RewardTrainer', () => {
 });
 
 describe('pairMetrics()', () => {
-  it('counts how often, by how much and how surely the chosen side wins', () => {
+  it('measures how often, by how much and how confidently the chosen side wins', () => {
     const pair = { chosen: Int32Array.of(1), rejected: Int32Array.of(2) };
     const scores = Float32Array.of(Math.log(3), 0, 0, Math.log(3));
     const { accuracy, margin, calibration, loss } = pairMetrics(scores, [pair, pair]);

@@ -33,13 +33,13 @@ export interface RewardTrainOptions extends LoopOptions {
 /** Trains a reward model, an adapter and a head over a base, from preferences or ratings. */
 export class RewardTrainer {
   readonly config: RewardConfig;
-  private readonly given: LoadedModel | undefined;
+  private readonly loadedModel: LoadedModel | undefined;
   private building: Promise<RewardModel> | undefined;
   private baseName = '';
 
   constructor(config: RewardConfigOptions = {}, { model }: { model?: LoadedModel } = {}) {
     this.config = resolveRewardConfig(config);
-    this.given = model;
+    this.loadedModel = model;
   }
 
   /** The reward model that is trained. */
@@ -82,7 +82,7 @@ export class RewardTrainer {
   private async build(): Promise<RewardModel> {
     const { modelName, revision, adapter: start, seed } = this.config;
     const options = revision === undefined ? {} : { revision };
-    const model = this.given ?? (await loadModel(modelName, options));
+    const model = this.loadedModel ?? (await loadModel(modelName, options));
     const { base, tokenizer } = model;
     this.baseName = model.name ?? model.folder;
     const adapter =

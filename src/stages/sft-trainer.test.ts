@@ -19,7 +19,7 @@ function counts(starts: readonly number[]): LearnedText[] {
   }));
 }
 
-/** A model of its own for each test: full training changes it. */
+/** A new model per test, because full training changes it. */
 function makeModel(dropout = 0) {
   const { architecture, weights } = tinyModel(1);
   const config = { ...architecture.config, embd_pdrop: dropout, resid_pdrop: dropout };
@@ -62,7 +62,7 @@ describe('SFTTrainer', () => {
   it.each([
     ['an adapter', { fullParameters: false }],
     ['all weights', { fullParameters: true, learningRate: 3e-3 }],
-  ])('lowers the loss on texts that it does not learn from, with %s', async (_, options) => {
+  ])('lowers the loss on held-out texts, with %s', async (_, options) => {
     const { events, results, trainer } = await train(options);
     const losses = events.flatMap((event) =>
       event.type === 'evaluation' ? [event.metrics['eval/loss']!] : [],
@@ -108,7 +108,7 @@ describe('SFTTrainer', () => {
     expect(some.weights).toEqual(none.weights);
   });
 
-  it('trains the same however many tokens run together', async () => {
+  it('trains the same for any number of tokens that run together', async () => {
     const few = await train({ maxTokensAtOnce: 8, loraDropout: 0, maxSteps: 4 });
     const many = await train({ loraDropout: 0, maxSteps: 4 });
     for (const [name, wanted] of Object.entries(many.weights)) {
@@ -137,21 +137,21 @@ describe('SFTTrainer', () => {
     expect((await merged.evaluate(validation)).loss).toBeCloseTo(loss, 4);
   });
 
-  it('ends in order when it is interrupted', async () => {
+  it('stops cleanly when it is interrupted', async () => {
     const stop = new AbortController();
     const onEvent = ({ type, step }: TrainEvent) => {
       if (type === 'step' && step === 3) stop.abort();
     };
     const folder = makeTempFolder();
     const saveCheckpoint = keepCheckpoints(folder);
-    const cut = await train({}, { onEvent, signal: stop.signal, saveCheckpoint });
-    expect(cut.results).toMatchObject({ reason: 'interrupted', steps: 3 });
+    const interrupted = await train({}, { onEvent, signal: stop.signal, saveCheckpoint });
+    expect(interrupted.results).toMatchObject({ reason: 'interrupted', steps: 3 });
     const resumed = await train({}, { resumeFrom: join(folder, 'checkpoint-3') });
     const whole = await train({});
     expect(resumed.weights).toEqual(whole.weights);
   });
 
-  it('refuses texts without anything to learn', async () => {
+  it('rejects texts without anything to learn', async () => {
     const trainer = new SFTTrainer({}, { model: makeModel() });
     const empty = { tokens: Int32Array.of(1, 2), learned: new Int32Array() };
     await expect(trainer.train([])).rejects.toThrow('there must be texts, got none');

@@ -18,11 +18,11 @@ import {
 import { parameterGroups, stageTraining } from './stage-training.ts';
 
 export interface SFTTrainOptions extends LoopOptions {
-  /** Texts that are not learned from. */
+  /** Held-out texts for evaluation. */
   readonly validation?: readonly LearnedText[] | undefined;
 }
 
-/** Loss of a token and its exponential. */
+/** Loss per token and its exponential. */
 export interface LanguageLoss {
   readonly loss: number;
   readonly perplexity: number;
@@ -32,13 +32,13 @@ export interface LanguageLoss {
  *  L = −(1/N) Σ log π(token | those before it), over the N learned tokens of an optimiser step */
 export class SFTTrainer {
   readonly config: SFTConfig;
-  private readonly given: LoadedModel | undefined;
+  private readonly loadedModel: LoadedModel | undefined;
   private loaded: Promise<LoadedModel> | undefined;
   private adapter: LoraAdapter | undefined;
 
   constructor(config: SFTConfigOptions = {}, { model }: { model?: LoadedModel } = {}) {
     this.config = resolveSFTConfig(config);
-    this.given = model;
+    this.loadedModel = model;
   }
 
   /** The model that is trained, and its adapter if it has one. */
@@ -54,7 +54,7 @@ export class SFTTrainer {
     return (await this.loop(texts, { validation, options: rest })).run();
   }
 
-  /** Mean over all learned tokens; nothing is dropped. */
+  /** Mean loss over all learned tokens, without dropout. */
   async evaluate(texts: readonly LearnedText[]): Promise<LanguageLoss> {
     const { base } = await this.model();
     let [sum, count] = [0, 0];
@@ -86,7 +86,7 @@ export class SFTTrainer {
   private async load(): Promise<LoadedModel> {
     const { modelName, revision, adapter, fullParameters, seed } = this.config;
     const options = revision === undefined ? {} : { revision };
-    const model = this.given ?? (await loadModel(modelName, options));
+    const model = this.loadedModel ?? (await loadModel(modelName, options));
     if (fullParameters && adapter !== undefined) {
       throw new ConfigError(
         `Cannot train all weights from the adapter ${adapter}: fullParameters needs a whole model; merge the adapter first, or leave out fullParameters`,

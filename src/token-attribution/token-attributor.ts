@@ -59,7 +59,7 @@ export class TokenAttributor {
     this.klEstimator = klEstimator;
   }
 
-  /** Columns of all texts in their order: the sampled tokens as they are, log π_old, log π_ref and
+  /** Columns of all texts in their order: the sampled tokens, log π_old, log π_ref and
    *  KL_t, all at the temperature. `prompts[text.prompt]` is the prompt of a text. */
   async attribute(
     texts: readonly GeneratedText[],

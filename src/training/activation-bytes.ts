@@ -12,22 +12,22 @@ export interface TokenShape {
   readonly length: number;
 }
 
-interface KeptValue {
+interface SavedValue {
   readonly elements: Dim;
   readonly bytes: number;
 }
 
-/** Returns the number of bytes that one layer saves for its backward pass: its input, and what the save list
- *  says. */
+/** Creates a function that returns the bytes that one layer saves for its backward pass: its input
+ *  and the values of the save list. */
 export function activationMeter(
   architecture: Architecture,
   options: { readonly lora: LoraConfig; readonly save: SaveList },
 ): (tokens: TokenShape) => number {
-  const kept = new Map<number, KeptValue[]>();
+  const byBlocks = new Map<number, SavedValue[]>();
   return (tokens) => {
     const { sizes, blocks } = sizesOf(architecture, tokens);
-    const values = kept.get(blocks) ?? keptValues(architecture, { ...options, blocks });
-    kept.set(blocks, values);
+    const values = byBlocks.get(blocks) ?? savedValues(architecture, { ...options, blocks });
+    byBlocks.set(blocks, values);
     return values.reduce(
       (sum, { elements, bytes }) => sum + bytes * evaluateDim(elements, (name) => sizes[name]!),
       0,
@@ -35,10 +35,10 @@ export function activationMeter(
   };
 }
 
-function keptValues(
+function savedValues(
   architecture: Architecture,
   { lora, save, blocks }: { lora: LoraConfig; save: SaveList; blocks: number },
-): KeptValue[] {
+): SavedValue[] {
   const graph = layerGraph(architecture, { lora, blocks });
   const trained = Object.keys(graph.inputs).filter((name) => name.includes('.lora_'));
   const { forward } = grad(graph, { of: ['y'], wrt: ['x', ...trained], save });

@@ -26,7 +26,7 @@ async function readGolden(name: string) {
   return { base, loss, texts: learned };
 }
 
-/** An optimiser that only gathers. */
+/** An optimiser that only accumulates gradients. */
 function gatherer(parameters: Record<string, Float32Array>) {
   const sums = new Map(
     Object.entries(parameters).map(([k, { length }]) => [k, new Float32Array(length)]),
@@ -52,7 +52,7 @@ const countLearned = (texts: readonly LearnedText[]) =>
 
 describe('languageGradients()', () => {
   it.each(['qwen3-tied', 'llama-mha-untied', 'gpt2-default'])(
-    'equals transformers’ loss on completions and its gradient by every weight: %s',
+    'equals transformers’ loss on completions and its gradient with respect to every weight: %s',
     async (name) => {
       const { base, loss, texts } = await readGolden(name);
       const weights = [...base.weights].map(([key, { data }]) => [key, data] as const);
@@ -96,7 +96,7 @@ describe('languageGradients()', () => {
     }
   });
 
-  it('trains an adapter through dropout masks that are those of the random stream', async () => {
+  it('trains an adapter with the dropout masks of the random stream', async () => {
     const { base, texts } = await readGolden('qwen3-tied');
     const tokenCount = countLearned(texts);
     const config = { r: 2, lora_alpha: 4, lora_dropout: 0.5 };

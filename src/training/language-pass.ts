@@ -77,7 +77,7 @@ export function learnedRows(
   return { rows: Int32Array.from(rows), targets: Int32Array.from(targets) };
 }
 
-/** At most this many logits of a trained head at once; its gradient is as large as its weight. */
+/** Maximum number of logits of a trained head in memory; its gradient is as large as its weight. */
 export const TRAINED_LOGITS_AT_ONCE = 2 ** 24;
 
 /** Hidden states, the token after each, and the weight of its loss. */

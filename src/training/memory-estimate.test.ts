@@ -22,7 +22,7 @@ describe('planMemory()', () => {
     });
   });
 
-  it('reduces in order: cached passes, texts and tokens at once, saved values, precision', () => {
+  it('reduces cached passes, then texts and tokens per pass, then saved values, then precision', () => {
     const many = { batchSize: 16 };
     const passes = plan(plan(64e9, many).estimate.peak - 1, many);
     expect(passes.settings).toMatchObject({ keepPasses: false, maxTokensAtOnce: 1024 });
@@ -43,7 +43,7 @@ describe('planMemory()', () => {
     }
   });
 
-  it('throws if nothing fits, and reports what would be needed', () => {
+  it('throws if nothing fits, and reports the required memory', () => {
     expect(() => plan(1e9)).toThrow(
       /^Cannot fit the run into memory: memory must be at least \d\.\d\d GB, got 1\.00 GB; /,
     );

@@ -45,9 +45,9 @@ const OPTIMIZER_COPIES = 4;
 /** What a PPO step adds: a copy of weights and moments to undo a failed step, and the gradients of
  *  one micro-batch. */
 const STEP_COPIES = 4;
-/** Arrays as large as a step's logits that the graph and sampling hold at once. */
+/** Arrays as large as a step's logits that the graph and sampling hold together. */
 const SAMPLING_COPIES = 4;
-/** Arrays as large as a part of the logits that the output head and its gradient hold at once. */
+/** Arrays as large as a part of the logits that the output head and its gradient hold together. */
 const LOGIT_COPIES = 5;
 
 /** Estimates the memory of a run under several settings: the base once, the decoder's weights, adapters
@@ -56,11 +56,11 @@ export class MemoryEstimator {
   private readonly architecture: Architecture;
   private readonly options: MemoryOptions;
   private readonly engine: ReturnType<typeof engineBytes>;
-  private readonly kept: Readonly<
+  private readonly savedBytes: Readonly<
     Record<PPOConfig['saveActivations'], ReturnType<typeof activationMeter>>
   >;
   private readonly resident: number;
-  /** Tokens of the longest prompt, and the most that a batch of prompts has. */
+  /** Tokens of the longest prompt, and the maximum of a batch of prompts. */
   private readonly longestPrompt: number;
   private readonly promptTokens: number;
 
@@ -78,7 +78,7 @@ export class MemoryEstimator {
       (_, i) => lengths[i % lengths.length] ?? 0,
     ).reduce((sum, length) => sum + length, 0);
     this.engine = engineBytes(architecture);
-    this.kept = { none: meter('none'), matmul: meter('matmul'), all: meter('all') };
+    this.savedBytes = { none: meter('none'), matmul: meter('matmul'), all: meter('all') };
     const adapter = 4 * countAdapter(architecture, lora);
     this.resident =
       PROCESS +
@@ -91,7 +91,7 @@ export class MemoryEstimator {
     return this.longestPrompt + this.options.config.maxNewTokens;
   }
 
-  /** Number of texts that are generated at once. */
+  /** Number of texts that are generated together. */
   slotsOf({ rolloutBatchSize }: Pick<MemorySettings, 'rolloutBatchSize'>): number {
     const slots = rolloutBatchSize ?? chooseSlots(this.architecture.config, this.longest);
     return Math.min(slots, this.responses);
@@ -104,9 +104,9 @@ export class MemoryEstimator {
     const cache = cacheBytes(this.architecture.config, { slots, length: this.longest });
     const sampling = SAMPLING_COPIES * 4 * slots * vocab_size;
     // While a session copies a weight, both copies exist.
-    const making = rolloutPrecision === 'f32-feeds' ? 0 : 4 * vocab_size * hidden_size;
+    const sessionCopy = rolloutPrecision === 'f32-feeds' ? 0 : 4 * vocab_size * hidden_size;
     const resident = this.resident + this.engine[rolloutPrecision];
-    const rollout = resident + Math.max(making, cache + sampling);
+    const rollout = resident + Math.max(sessionCopy, cache + sampling);
     const update = resident + this.updateBytes(settings);
     return { rollout, update, peak: Math.max(rollout, update) };
   }
@@ -119,23 +119,22 @@ export class MemoryEstimator {
     return this.options.config.advantageEstimator === 'gae' ? 2 : 1;
   }
 
-  /** Tapes of passes before the update, or one of the update itself, and a running layer or output
-   *  head. */
+  /** The tapes of reused passes or the tape of one update, plus the layer or output head that runs. */
   private updateBytes(settings: MemorySettings): number {
     const { vocab_size } = this.architecture.config;
     const { rolloutPrecision, saveActivations } = settings;
-    const atOnce = this.tokensAtOnce(settings);
-    const keptTokens = this.keptTokens(settings);
+    const together = this.tokensAtOnce(settings);
+    const reusedTokens = this.reusedTokens(settings);
     const perToken = (save: PPOConfig['saveActivations']) =>
-      this.kept[save]({ batch: 1, length: this.longest }) / this.longest;
+      this.savedBytes[save]({ batch: 1, length: this.longest }) / this.longest;
     const tape = this.architecture.config.num_hidden_layers * perToken(saveActivations);
     // Logprobs are recomputed only for int8 rollouts; otherwise only prompts of the policy are cached.
     const policyTokens =
-      rolloutPrecision === 'int8' ? keptTokens : Math.min(keptTokens, this.promptTokens);
-    const values = (this.trainedModels - 1) * keptTokens * tape;
-    const logits = 4 * Math.min(this.responseTokensOf(atOnce) * vocab_size, LOGITS_AT_ONCE);
-    const work = Math.max(atOnce * perToken('all'), LOGIT_COPIES * logits);
-    return Math.max(atOnce * tape, values + policyTokens * tape) + work;
+      rolloutPrecision === 'int8' ? reusedTokens : Math.min(reusedTokens, this.promptTokens);
+    const values = (this.trainedModels - 1) * reusedTokens * tape;
+    const logits = 4 * Math.min(this.responseTokensOf(together) * vocab_size, LOGITS_AT_ONCE);
+    const work = Math.max(together * perToken('all'), LOGIT_COPIES * logits);
+    return Math.max(together * tape, values + policyTokens * tape) + work;
   }
 
   private get totalTokens(): number {
@@ -146,7 +145,7 @@ export class MemoryEstimator {
     return Math.min(tokens, this.responses * this.options.config.maxNewTokens);
   }
 
-  /** Tokens that are trained together: a prompt of several responses counts once. */
+  /** Tokens that are trained together: a prompt with several responses counts once. */
   private tokensAtOnce({ microBatchSize, maxTokensAtOnce }: MemorySettings): number {
     const most =
       microBatchSize === undefined
@@ -155,9 +154,9 @@ export class MemoryEstimator {
     return Math.min(most, this.totalTokens);
   }
 
-  /** Tokens whose passes the update reuses. By default it reuses them if all fit at once,
-   *  which shorter responses might. */
-  private keptTokens(settings: MemorySettings): number {
+  /** Tokens whose passes the update reuses. By default it reuses them if all fit
+   *  together, which shorter responses may do. */
+  private reusedTokens(settings: MemorySettings): number {
     const { keepPasses, microBatchSize = this.responses } = settings;
     const isWhole = firstStepIsWhole(this.responses, this.options.config);
     if (!isWhole || keepPasses === false) return 0;
@@ -210,8 +209,8 @@ const saveLists = ['all', 'matmul', 'none'] as const;
 
 /**
  * Settings that fit into a number of bytes: those of the config, or the first that fit when reduced
- * in turn, cheapest first: cached passes, texts and tokens at once, values that
- * are saved, and finally the precision of rollouts.
+ * in turn, cheapest first: cached passes, texts and tokens that run together, saved
+ * values, and finally the precision of rollouts.
  */
 export function planMemory(
   architecture: Architecture,

@@ -15,40 +15,40 @@ function responsesOf(rows: readonly (readonly [number, number, number, number])[
   return { sequences, offsets };
 }
 
-const cut = (rows: Parameters<typeof responsesOf>[0], maxTokensAtOnce: number) =>
+const split = (rows: Parameters<typeof responsesOf>[0], maxTokensAtOnce: number) =>
   microBatches(responsesOf(rows), { maxTokensAtOnce });
 
 describe('microBatches()', () => {
-  it('puts responses to one prompt side by side, whatever order they come in', () => {
+  it('puts responses to one prompt next to each other, in any input order', () => {
     const shuffled = responsesOf([
       [1, 0, 5, 5],
       [0, 0, 5, 5],
       [1, 1, 5, 5],
     ]);
-    const given = { microBatchSize: 2, maxTokensAtOnce: 1 };
-    expect(microBatches(shuffled, given)).toEqual([[1, 0], [2]]);
+    const options = { microBatchSize: 2, maxTokensAtOnce: 1 };
+    expect(microBatches(shuffled, options)).toEqual([[1, 0], [2]]);
   });
 
   it('counts a prompt once for the responses that run together', () => {
-    // 60 + 20, then 20 more for each sample: 120 in all.
+    // 60 + 20, then 20 more for each sample: 120 in total.
     const rows = [0, 1, 2].map((sample) => [0, sample, 60, 20] as const);
-    expect(cut(rows, 120)).toEqual([[0, 1, 2]]);
-    expect(cut(rows, 119)).toEqual([[0, 1], [2]]);
-    // The third has its prompt again: 80 + 80.
+    expect(split(rows, 120)).toEqual([[0, 1, 2]]);
+    expect(split(rows, 119)).toEqual([[0, 1], [2]]);
+    // The third has a different prompt: 80 + 80.
     const other = [...rows.slice(0, 2), [1, 0, 60, 20] as const];
-    expect(cut(other, 120)).toEqual([[0, 1], [2]]);
+    expect(split(other, 120)).toEqual([[0, 1], [2]]);
   });
 
-  it('puts every sequence into one part, whatever the input order', () => {
+  it('puts every sequence into exactly one micro-batch, independent of the input order', () => {
     const row = fc.record({ prompt: fc.nat(3), length: fc.integer({ min: 1, max: 30 }) });
     fc.assert(
-      fc.property(fc.array(row, { minLength: 1, maxLength: 12 }), fc.nat(100), (drawn, most) => {
-        const rows = drawn.map(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 12 }), fc.nat(100), (sizes, most) => {
+        const rows = sizes.map(
           ({ prompt, length }, i) => [prompt, i, 7 * (prompt + 1), length] as const,
         );
-        const parts = cut(rows, most);
+        const parts = split(rows, most);
         expect(parts.flat().sort((a, b) => a - b)).toEqual(rows.map((_, i) => i));
-        const backwards = cut(rows.toReversed(), most);
+        const backwards = split(rows.toReversed(), most);
         expect(backwards.map((part) => part.map((i) => rows.length - 1 - i))).toEqual(parts);
       }),
     );

@@ -20,7 +20,7 @@ type Sequences = Pick<Responses, 'offsets'> & {
  * Indices of the responses that run together: a fixed number of them, or as many as fit. Responses
  * to one prompt are neighbours, because their prompt runs once. The order of the input does not
  * matter, so every epoch forms the same micro-batches of the same responses.
- * @example prompts 1, 0, 1 with 2 responses at once  →  [1, 0], [2]
+ * @example prompts 1, 0, 1 with 2 responses per pass  →  [1, 0], [2]
  */
 export function microBatches(
   { sequences, offsets }: Sequences,
@@ -74,7 +74,7 @@ export class StepPlan {
   /** Indices into the step's responses. */
   readonly microBatches: readonly (readonly number[])[];
   /** Whether the first optimiser step reuses the passes of scoring. It must train on all responses,
-   *  and the activations of all micro-batches must fit in memory at once. */
+   *  and the activations of all micro-batches must fit in memory together. */
   readonly reusesPasses: boolean;
   private readonly sequences: Sequences['sequences'];
   private readonly config: MicroBatchOptions;
@@ -104,8 +104,8 @@ export class StepPlan {
 type PromptConfig = PlanConfig &
   Pick<PPOConfig, 'samplesPerPrompt' | 'maxNewTokens' | 'saveActivations'>;
 
-/** Whether the update can reuse the rollout's passes over these prompts, however long the responses
- *  get. With `saveActivations: 'all'` it cannot: values inside attention do not belong to one token. */
+/** Whether the update can reuse the rollout's passes over these prompts, for any length of the
+ *  responses. With `saveActivations: 'all'` it cannot: values inside attention do not belong to one token. */
 export function reusesPrompts(prompts: readonly Int32Array[], config: PromptConfig): boolean {
   const { samplesPerPrompt, maxNewTokens, saveActivations } = config;
   const sequences = prompts.flatMap((promptTokens, promptIdx) =>
@@ -116,7 +116,7 @@ export function reusesPrompts(prompts: readonly Int32Array[], config: PromptConf
 }
 
 /** What later phases of a step reuse from earlier ones while the weights are the same. The step
- *  creates it, hands it down and drops it after the first optimiser step. */
+ *  creates it, passes it on and drops it after the first optimiser step. */
 export class StepCache {
   /** The rollout's passes over prompts, by prompt number. */
   readonly prompts = new Map<number, RowPass>();

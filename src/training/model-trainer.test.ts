@@ -125,7 +125,7 @@ describe('ModelTrainer.trainStep() with numbers that are not finite', () => {
     return error as Error;
   }
 
-  it('names the column of the experience that holds one', async () => {
+  it('names the column of the experience that contains one', async () => {
     const { message } = await fail(({ golden }) => {
       const advantages = golden.experience.advantages.slice();
       advantages[3] = Number.NaN;

@@ -57,7 +57,7 @@ describe.each(trlCases)("TRL's policy step: %s", (name) => {
     expectClose(dLogprobs, { expected: gradient, within, label: 'dLogprobs' });
   });
 
-  test("its gradient goes through the temperature to TRL's gradient by the logits", async () => {
+  test("its gradient with respect to the logits, at the temperature, matches TRL's", async () => {
     const vocabulary = inputs.new_logits[0]![0]!.length;
     const logits = div(input('logits', ['M', vocabulary]), input('temperature', []));
     const graph = makeGraph({ ...tokenLogprobs(logits, input('tokens', ['M'], 'int32')) });

@@ -26,7 +26,7 @@ const variants: Readonly<Record<string, Partial<PolicyLossConfig>>> = {
 const names = Object.keys(variants);
 const makeLoss = (name: string) => new PolicyLoss({ ...resolvePPOConfig(), ...variants[name]! });
 
-/** Sixty-fourths, so that float32 holds every number and every difference exactly. */
+/** Multiples of 1/64, so that float32 represents all numbers and differences exactly. */
 const grid = (low: number, high: number) =>
   fc.integer({ min: 64 * low, max: 64 * high }).map((k) => k / 64);
 
@@ -46,7 +46,7 @@ const token = fc.record({
   entropy: grid(0, 3),
   weight: grid(0, 2),
 });
-/** With 1, 2 or 4 tokens no mean of log-ratios falls nearer than STEP to a kink: ln 0.8, ln 1.2, ln 1.4, ln 3. */
+/** With 1, 2 or 4 tokens no mean of log-ratios is within STEP of a kink: ln 0.8, ln 1.2, ln 1.4, ln 3. */
 const sequence = fc
   .constantFrom(1, 2, 4)
   .chain((length) => fc.array(token, { minLength: length, maxLength: length }));
@@ -69,7 +69,7 @@ function inputOf(sequences: readonly Token[][]): PolicyLossInput {
   };
 }
 
-/** Half the distance of the two points of a difference. */
+/** Half the distance between the two points of a difference. */
 const STEP = 2 ** -12;
 const differencesOf = (values: Float32Array, loss: (moved: Float32Array) => number) =>
   values.map((x, i) => {
@@ -78,7 +78,7 @@ const differencesOf = (values: Float32Array, loss: (moved: Float32Array) => numb
   });
 
 describe('gradients', () => {
-  test.each(names)('dLogprobs of %s are the differences of the loss', (name) => {
+  test.each(names)('dLogprobs of %s equal finite differences of the loss', (name) => {
     const policyLoss = makeLoss(name);
     fc.assert(
       fc.property(batch, (sequences) => {
@@ -94,7 +94,7 @@ describe('gradients', () => {
   });
 
   test.each(['entropy bonus', 'everything'])(
-    'dEntropies of %s are the differences of the loss',
+    'dEntropies of %s equal finite differences of the loss',
     (name) => {
       const policyLoss = makeLoss(name);
       fc.assert(

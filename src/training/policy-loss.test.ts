@@ -118,7 +118,7 @@ describe('evaluate()', () => {
       'Cannot compute the policy loss: advantages must have 3 elements, got 4',
     );
     expect(() => loss.evaluate({ ...three, tokenCount: 2 })).toThrow(
-      'Internal: 3 logprobs with offsets to 3 are no part of 2 tokens in 1 sequences',
+      'Internal: 3 logprobs with offsets to 3 are not part of 2 tokens in 1 sequences',
     );
   });
 });
@@ -146,7 +146,7 @@ describe('ratios of sequences', () => {
     });
   });
 
-  test('sequences weigh the same whatever their lengths', () => {
+  test('all sequences have the same weight, independent of their lengths', () => {
     const input = {
       ...three,
       offsets: Int32Array.of(0, 2, 3),
@@ -176,7 +176,7 @@ describe('computeLoss()', () => {
     expect(loss.computeLoss([Math.log(0.5)], [0], [-1], 0.3)).toBeCloseTo(0.7, 6);
   });
 
-  test('computeLoss() refuses no tokens', () => {
+  test('computeLoss() rejects empty arrays', () => {
     expect(() => makeLoss().computeLoss([], [], [])).toThrow(
       'Cannot compute the policy loss: newLogprobs must have at least 1 element, got 0',
     );
@@ -189,14 +189,14 @@ test('policyRatio() returns the hand-worked numbers', () => {
   expect([ratio, slope]).toEqual([expect.closeTo(3, 12), expect.closeTo(3, 12)]);
 });
 
-test('policyRatio() stays at e^±20, without a slope', () => {
+test('policyRatio() is clipped to e^±20, without a slope', () => {
   expect(policyRatio(21)).toEqual({ ratio: Math.exp(20), slope: 0 });
   expect(policyRatio(-1000)).toEqual({ ratio: Math.exp(-20), slope: 0 });
   expect(policyRatio(20)).toEqual({ ratio: Math.exp(20), slope: Math.exp(20) });
 });
 
 test.each([
-  // Above the range: clipped if that is worse.
+  // Above the range: clipped if that increases the loss.
   { ratio: 1.5, advantage: 1, loss: -1.2, slope: 0, clipped: true },
   { ratio: 1.5, advantage: -1, loss: 1.5, slope: 1, clipped: false },
   // Below the range.
@@ -214,14 +214,14 @@ test.each([
   });
 });
 
-test('clippedLoss() has its own range above 1', () => {
+test('clippedLoss() has a separate ε above 1', () => {
   const range = { low: 0.2, high: 0.4, dual: undefined };
   expect(clippedLoss(1.3, 1, range)).toEqual({ loss: -1.3, slope: -1, clipped: false });
   expect(clippedLoss(1.5, 1, range)).toEqual({ loss: -1.4, slope: 0, clipped: true });
   expect(clippedLoss(0.7, -1, range)).toEqual({ loss: 0.8, slope: 0, clipped: true });
 });
 
-test('clippedLoss() with dual clip bounds the loss of negative advantages alone', () => {
+test('clippedLoss() with dual clip bounds only the loss of negative advantages', () => {
   const range = { low: 0.2, high: 0.2, dual: 3 };
   expect(clippedLoss(5, -1, range)).toEqual({ loss: 3, slope: 0, clipped: false });
   expect(clippedLoss(2, -1, range)).toEqual({ loss: 2, slope: 1, clipped: false });
@@ -247,8 +247,8 @@ describe('rolloutWeights()', () => {
 
 describe('rolloutMismatch()', () => {
   it('returns the hand-worked divergence', () => {
-    const drawn = { logprobs: Float32Array.of(Math.log(2) - 3, -1) };
-    expect(rolloutMismatch({ ...drawn, samplingLogprobs: Float32Array.of(-3, -1) })).toBeCloseTo(
+    const columns = { logprobs: Float32Array.of(Math.log(2) - 3, -1) };
+    expect(rolloutMismatch({ ...columns, samplingLogprobs: Float32Array.of(-3, -1) })).toBeCloseTo(
       0.1534,
       4,
     );

@@ -35,11 +35,11 @@ export interface PolicyLossResult {
 }
 
 /**
- * The policy's loss and its gradient by the new logprobs, on the host.
+ * The policy's loss and its gradient with respect to the new logprobs, on the host.
  *
  * L = mean w_t·ℓ(ρ_t, A_t) + β·mean KL_t(new, ref) − entropyCoef·mean H_t, over the tokens of the whole
- * optimiser step; the KL term only if the KL is in the loss. There k1 pushes every token equally, which
- * is nothing on average: k2 and k3 hold the policy back.
+ * optimiser step; the KL term only if the KL is in the loss. The
+ * gradient of k1 is 0 on average, so only k2 and k3 restrain the policy there.
  */
 export class PolicyLoss {
   private readonly config: PolicyLossConfig;
@@ -51,8 +51,8 @@ export class PolicyLoss {
     this.clip = { low, high, dual };
   }
 
-  /** Only the clipped loss, of arrays that contain the whole step; at the ratio level of sequences they
-   *  are one response. A clipEpsilon here is the one below 1 and above.
+  /** Only the clipped loss, for arrays that contain the whole step; with `ratioLevel: 'sequence'` they are
+   *  one response. A `clipEpsilon` passed here applies below and above 1.
    *  @example ε=0.2, new − old = ln [1.5, 0.5, 1], A=[1, 1, −1]  →  −(1.2 + 0.5 − 1)/3 = −0.2333 */
   computeLoss(
     newLogprobs: ArrayLike<number>,
@@ -124,7 +124,7 @@ interface RatioInput {
   readonly newLogprobs: Float32Array;
   readonly oldLogprobs: Float32Array;
   readonly advantages: Float32Array;
-  /** w_t of each token's loss, [N]; 1 if not given. */
+  /** w_t of each token's loss, [N]; 1 by default. */
   readonly weights?: Float32Array | undefined;
   /** Tokens of the whole optimiser step. */
   readonly tokenCount: number;
@@ -202,7 +202,7 @@ function expectRatioInput(input: RatioInput): void {
   );
   if (offsets.at(-1) !== length || length > tokenCount || offsets.length - 1 > sequenceCount) {
     throw new Error(
-      `Internal: ${length} logprobs with offsets to ${offsets.at(-1)} are no part of ${tokenCount} tokens in ${sequenceCount} sequences`,
+      `Internal: ${length} logprobs with offsets to ${offsets.at(-1)} are not part of ${tokenCount} tokens in ${sequenceCount} sequences`,
     );
   }
 }

@@ -23,7 +23,7 @@ export interface PolicyPass {
   readonly head: TokenRows;
 }
 
-/** log π and entropy of some tokens, and how each changes with its own hidden state. */
+/** log π and entropy of some tokens, and their gradients with respect to the hidden state. */
 export interface TokenRows {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
@@ -48,7 +48,7 @@ export async function runPolicy(
   return { pass, rows, head };
 }
 
-/** Goes back from the loss's gradients to those of the adapter. Consumes the pass. */
+/** Computes the adapter's gradients from those of the loss. Consumes the pass. */
 export async function policyGradients(
   { pass, rows, head }: PolicyPass,
   gradients: { readonly dLogprobs: Float32Array; readonly dEntropies: Float32Array | undefined },

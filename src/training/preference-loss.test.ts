@@ -16,11 +16,11 @@ describe('preferenceLoss()', () => {
     expect([correct, margin]).toEqual([1, 1]);
   });
 
-  it('counts the better side as right, and no ties', () => {
+  it('counts pairs whose better side wins, without ties', () => {
     const { judged, correct, margin } = preferenceLoss({
       scores: Float32Array.of(0, 2, 5, 1, 3, 3, 1, 0),
       margins: [0, 0, 0, 0],
-      // The rejected side is better and wins by 2, nobody is better, equal scores, chosen wins by 1.
+      // The rejected side is better and wins by 2; a tie; equal scores; the chosen side wins by 1.
       targets: [0.1, 0.5, 1, 0.9],
       weights: [1, 4, 1, 2],
       totalWeight: 8,
@@ -48,7 +48,7 @@ describe('preferenceLoss()', () => {
     const pair = fc.tuple(number, number, number, fc.double({ min: 0, max: 1, noNaN: true }));
     fc.assert(
       fc.property(fc.array(pair, { minLength: 1, maxLength: 5 }), (pairs) => {
-        const given = (scores: Float32Array) => ({
+        const pairsWith = (scores: Float32Array) => ({
           scores,
           margins: pairs.map(([, , m]) => m),
           targets: pairs.map(([, , , p]) => p),
@@ -56,9 +56,9 @@ describe('preferenceLoss()', () => {
           totalWeight: 10,
         });
         const scores = Float32Array.from(pairs.flatMap((pair) => pair.slice(0, 2)));
-        const { dScores } = preferenceLoss(given(scores));
+        const { dScores } = preferenceLoss(pairsWith(scores));
         scores.forEach((s, i) => {
-          const at = (x: number) => preferenceLoss(given(scores.with(i, x))).loss;
+          const at = (x: number) => preferenceLoss(pairsWith(scores.with(i, x))).loss;
           const [low, high] = [Math.fround(s - 1e-2), Math.fround(s + 1e-2)];
           expect(dScores[i]).toBeCloseTo((at(high) - at(low)) / (high - low), 3);
         });

@@ -1,11 +1,11 @@
-/** Scores of pairs side by side: chosen, rejected, chosen, … */
+/** Scores of pairs, alternating: chosen, rejected, chosen, … */
 export interface PairScores {
   readonly scores: Float32Array;
-  /** How much better the chosen one is meant to be, [pairs]. */
+  /** Margin by which the chosen one should win, [pairs]. */
   readonly margins: ArrayLike<number>;
   /** Probability that the chosen one wins: 1, ½ for a tie, [pairs]. */
   readonly targets: ArrayLike<number>;
-  /** What each pair counts, [pairs]. */
+  /** Weight of each pair, [pairs]. */
   readonly weights: ArrayLike<number>;
   /** Weight of all pairs of the optimiser step. */
   readonly totalWeight: number;
@@ -18,9 +18,9 @@ export interface PreferenceLoss {
   readonly dScores: Float32Array;
   /** Weight of pairs that have a better side: p ≠ ½. */
   readonly judged: number;
-  /** Weight of those whose better side, chosen if p > ½, has the higher score; equal scores count ½. */
+  /** Weight of the pairs whose better side, chosen if p > ½, has the higher score; equal scores count ½. */
   readonly correct: number;
-  /** Σ w (s_better − s_worse) of those */
+  /** Σ w (s_better − s_worse) over the same pairs. */
   readonly margin: number;
 }
 

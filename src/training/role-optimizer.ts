@@ -13,7 +13,7 @@ import {
 
 type OptimizerConfig = Pick<PPOConfig, 'adamEps' | 'maxGradNorm' | 'schedule' | 'warmupSteps'>;
 
-/** The gradients of one role, gathered over micro-batches, and its AdamW. */
+/** The gradients of one role, accumulated over micro-batches, and its AdamW. */
 export class RoleOptimizer {
   private readonly gathered: GradientAccumulator;
   private readonly adamw: AdamW;
@@ -68,7 +68,7 @@ export class RoleOptimizer {
     this.gathered.reset();
   }
 
-  /** Remembers parameters and moments; the function that is returned brings them back. */
+  /** Copies parameters and moments; the returned function restores them. */
   snapshot(): () => void {
     const state = this.adamw.state();
     const parameters = this.groups.flatMap((group) => Object.values(group.parameters));

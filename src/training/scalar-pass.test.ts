@@ -8,7 +8,7 @@ import { runScalar, scalarGradients } from './scalar-pass.ts';
 const base = tinyModel();
 afterAll(() => base.dispose());
 
-/** L = Σ_m (score_m − m)² over all rows, and its gradients of the head. */
+/** L = Σ_m (score_m − m)² over all rows, and its gradients with respect to the head. */
 async function lossOf(model: ValueModel) {
   const batch = new PackedBatch([Int32Array.of(3, 4, 5), Int32Array.of(6, 7)]);
   const rows = Int32Array.from({ length: 5 }, (_, m) => m);

@@ -44,7 +44,7 @@ export async function runScalar(
   return { model, pass, rows, hidden, scores: await model.scores(hidden) };
 }
 
-/** Goes back from ∂L/∂score to the gradients of head and adapter. Consumes the pass. */
+/** Computes the gradients of head and adapter from ∂L/∂score. Consumes the pass. */
 export async function scalarGradients(
   { model, pass, rows, hidden }: ScalarPass,
   dScores: Float32Array,

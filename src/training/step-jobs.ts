@@ -56,9 +56,9 @@ export interface GradientResult {
   readonly value?: { readonly gradients: NamedArrays; readonly sums: ValueSums };
 }
 
-/** In-process extras of a job, which change its speed. A cache reuses passes over prompts alone; where
- *  ONNX Runtime adds such rows in another order than in a longer batch, the last bits may differ. In
- *  all measured runs they do not: tokens and weights are equal with and without a cache. */
+/** In-process extras of a job, which only change its speed. A cached pass over a prompt runs in a
+ *  shorter batch, where ONNX Runtime may sum in a different order, so the last bits may differ. In all
+ *  measured runs tokens and weights are equal with and without a cache. */
 export interface JobContext {
   /** Passes that other jobs of the step reuse. */
   readonly cache?: StepCache | undefined;
@@ -228,7 +228,7 @@ function collectGradients() {
   return { gradients, accumulate };
 }
 
-/** Copies the columns of a micro-batch to the places of its responses in a column of all.
+/** Copies the columns of a micro-batch to the positions of its responses in a column of all responses.
  *  @param lengths per response of the micro-batch */
 export function placeColumns(
   target: Float32Array,

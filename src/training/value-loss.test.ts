@@ -45,7 +45,7 @@ describe('evaluate()', () => {
     expect([...dValues]).toEqual([0.75, 0.5]);
   });
 
-  test('the coefficient scales the gradient and not the loss', () => {
+  test('the coefficient scales the gradient but not the loss', () => {
     const plain = makeLoss().evaluate(pair);
     const scaled = makeLoss({ valueLossCoef: 0.25 }).evaluate(pair);
     expect(scaled.dValues).toEqual(plain.dValues.map((d) => 0.25 * d));
@@ -60,18 +60,18 @@ describe('evaluate()', () => {
       'Cannot compute the value loss: returns must have 2 elements, got 1',
     );
     expect(() => makeLoss().evaluate({ ...pair, stepCount: 1 })).toThrow(
-      'Internal: 2 values are no part of 1 steps',
+      'Internal: 2 values are not part of 1 steps',
     );
   });
 });
 
 describe('computeLoss()', () => {
-  test('computeLoss() is the plain mean of squares, whatever the config', () => {
+  test('computeLoss() is the plain mean of squares with any config', () => {
     expect(makeLoss().computeLoss([1, 3], [0, 1])).toBe(2.5);
     expect(makeLoss({ valueLoss: 'clipped' }).computeLoss([1, 3], [0, 1])).toBe(2.5);
   });
 
-  test('computeLoss() refuses no values', () => {
+  test('computeLoss() rejects empty arrays', () => {
     expect(() => makeLoss().computeLoss([], [])).toThrow(
       'Cannot compute the value loss: predictedValues must have at least 1 element, got 0',
     );
@@ -90,7 +90,7 @@ test('valueMetrics() returns the hand-worked numbers', () => {
   });
 });
 
-/** Sixty-fourths, which float32 holds exactly and which no kink of a clip at 0.2 falls on. */
+/** Multiples of 1/64, which float32 represents exactly and which avoid the kinks of a clip at 0.2. */
 const grid = fc.integer({ min: -128, max: 128 }).map((k) => k / 64);
 const steps = fc.array(fc.tuple(grid, grid, grid), { minLength: 1, maxLength: 8 });
 const inputOf = (rows: readonly (readonly number[])[]): ValueLossInput => {
@@ -106,7 +106,7 @@ const inputOf = (rows: readonly (readonly number[])[]): ValueLossInput => {
 describe.each(['mse', 'clipped'] as const)('%s', (form) => {
   const valueLoss = makeLoss({ valueLoss: form, valueClip: 0.2 });
 
-  test('dValues are the differences of the loss', () => {
+  test('dValues equal finite differences of the loss', () => {
     const h = 2 ** -12;
     fc.assert(
       fc.property(steps, (rows) => {

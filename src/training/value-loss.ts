@@ -25,10 +25,10 @@ export interface ValueLossResult {
 }
 
 /**
- * The value model's loss and its gradient by the new values, on the host.
+ * The value model's loss and its gradient with respect to the new values, on the host.
  *
  * `mse`: L = mean (v − G)²;  `clipped`: L = ½ mean max((v − G)², (clip(v, v_old ± c) − G)²).
- * The coefficient scales the gradient alone, so that losses of different runs can be compared.
+ * The coefficient scales only the gradient, so that losses of different runs can be compared.
  */
 export class ValueLoss {
   private readonly config: ValueLossConfig;
@@ -61,7 +61,7 @@ export class ValueLoss {
     const { length } = newValues;
     expectLengths({ oldValues, returns }, { action: 'compute the value loss', length });
     if (length > stepCount) {
-      throw new Error(`Internal: ${length} values are no part of ${stepCount} steps`);
+      throw new Error(`Internal: ${length} values are not part of ${stepCount} steps`);
     }
     const dValues = new Float32Array(length);
     const sums = { valueLoss: 0, clipped: 0, value: 0, squaredError: 0 };
@@ -77,7 +77,7 @@ export class ValueLoss {
     return { loss: sums.valueLoss / stepCount, dValues, sums };
   }
 
-  /** The loss at one step, with its derivative by v, and whether the clipped term is strictly larger. */
+  /** The loss at one step, with its derivative with respect to v, and whether the clipped term is strictly larger. */
   private lossAt(v: number, { old, G }: { readonly old: number; readonly G: number }) {
     const { valueLoss, valueClip: c } = this.config;
     if (valueLoss === 'mse') return { loss: (v - G) ** 2, slope: 2 * (v - G), clipped: false };

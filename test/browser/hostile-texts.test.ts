@@ -26,7 +26,7 @@ describeInBrowser('hostile texts in the browser', (browser) => {
     appendFakeRows(join(run, 'metrics.jsonl'), [
       { step: 11, [`rewards/${script}/mean`]: 1, [image]: 2 },
     ]);
-    // The prompt of the sixth sample again, so that it can be followed.
+    // Repeats the prompt of the sixth sample, so that it can be followed.
     appendFakeRows(join(run, 'samples.jsonl'), [{ ...fakeSample(5), step: 11, response: image }]);
     const labels = join(folder, 'labels');
     const queue = await writeHostileQueue(labels);

@@ -81,7 +81,7 @@ describeInBrowser('a human evaluation in the browser', (browser) => {
       .map((line) => JSON.parse(line));
   }
 
-  test('a name without letters is refused with words', async () => {
+  test('a name without letters is rejected with a message', async () => {
     const { page } = await open(at('runs'));
     await page.getByLabel('Your name').fill('   ');
     await page.getByRole('button', { name: 'Start' }).click();

@@ -43,7 +43,7 @@ async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key);
 }
 
-/** The focus is at the start of a page, so that Tab continues from there. */
+/** Moves the focus to the start of the page, so that Tab continues from there. */
 async function expectArrival(page: Page, name: string): Promise<void> {
   const focus = () =>
     page.evaluate('document.activeElement.matches("main") && document.activeElement.ariaLabel');
@@ -52,7 +52,7 @@ async function expectArrival(page: Page, name: string): Promise<void> {
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, exact: true });
 
-/** Draws b beside a, chooses it, moves the cursor of the charts, and looks at the help. */
+/** Draws b together with a, selects it, moves the cursor of the charts, and opens the help. */
 async function walkOverview(page: Page): Promise<void> {
   await press(page, 'Tab');
   expect((await readFocus(page)).name).toBe('Skip to content');
@@ -65,7 +65,7 @@ async function walkOverview(page: Page): Promise<void> {
   await heading(page, 'b').waitFor();
   await tabTo(page, 'Reward: step');
   await press(page, 'ArrowLeft');
-  // The cursor is that of all charts.
+  // All charts share one cursor.
   const stepOf = async () => (await readLegend(page, 'Policy loss'))['loss/policy_avg']?.step;
   await expect.poll(stepOf).toBe(7);
   await press(page, '?');

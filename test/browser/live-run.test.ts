@@ -45,7 +45,7 @@ describeInBrowser('a real PPO run in the browser', (browser) => {
     await expectDrawn(page, readLog(run, 'metrics.jsonl').at(-1) as Numbers);
     await ask(page, 'Save now', 'paused');
     const checkpoints = () => readdirSync(join(run, 'checkpoints'));
-    // An evaluation before it may have had another one saved.
+    // An earlier evaluation may also have saved one.
     await expect.poll(checkpoints, patience).toContain(checkpointName(step));
     await ask(page, 'Resume', 'running');
     await expect.poll(() => drawnStep(page), patience).toBeGreaterThan(step);
@@ -70,7 +70,7 @@ describeInBrowser('a real PPO run in the browser', (browser) => {
     expect(errors).toEqual([]);
   });
 
-  test('becomes a report that opens without a network', async () => {
+  test('can be written as a report that opens without a network', async () => {
     const report = join(folder, 'live-report.html');
     expect((await runCli('report', run, '--output', report)).status).toBe(0);
     const page = await browser.open({ offline: true });
@@ -93,7 +93,7 @@ async function readStatus(page: Page): Promise<string | null> {
   return page.locator('.run-panel .status-badge').textContent();
 }
 
-/** Asks something of the run, and waits until the page shows a status. */
+/** Clicks a control button, and waits until the page shows a status. */
 async function ask(page: Page, button: string, status: string): Promise<void> {
   await page.getByRole('group', { name: 'Control' }).getByRole('button', { name: button }).click();
   await expect.poll(() => readStatus(page), patience).toBe(status);

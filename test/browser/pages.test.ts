@@ -85,7 +85,7 @@ describeInBrowser('the dashboard in the browser', (browser) => {
     expect(await ground('tbody tr:not(.differs)')).not.toBe(highlighted);
   });
 
-  test('has a URL that shows the same runs and steps when opened again', async () => {
+  test('has a URL that restores the same runs and steps', async () => {
     const folder = makeTempFolder();
     writeFakeRun(join(folder, 'a'), { steps: 100, startedAt: '2026-01-31T13:00:00.000Z' });
     writeFakeRun(join(folder, 'b'), { steps: 80 });
@@ -101,7 +101,7 @@ describeInBrowser('the dashboard in the browser', (browser) => {
     await page.keyboard.press('+');
     const zoom = page.getByRole('button', { name: 'Reset zoom' });
     await zoom.waitFor();
-    // The part around the cursor, which stands at the end: of 100 steps the half.
+    // The half of the 100 steps around the cursor, which is at the end.
     await expect.poll(() => page.url(), patience).toMatch(/#\/runs\/\w+\?with=\w+&zoom=50,100$/);
 
     const other = await browser.open();
@@ -156,7 +156,7 @@ describeInBrowser('the dashboard in the browser', (browser) => {
     await untilCharts(page);
     const figure = page.getByRole('figure', { name: 'Time by phase' });
     await figure.scrollIntoViewIfNeeded();
-    // The phases fill the ground from the axis up to their sum, 2 s of a step, each in its colour.
+    // The phases fill the area from the axis up to their sum, 2 s per step, each in its own colour.
     const fills = await figure.locator('canvas').evaluate((canvas) => {
       const { width, height } = canvas;
       const { data } = canvas.getContext('2d').getImageData(width >> 1, 0, 1, height);

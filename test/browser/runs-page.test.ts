@@ -26,8 +26,8 @@ async function startRuns() {
 const rows = (page: Page) => page.locator('.runs-table tbody tr');
 const names = (page: Page) => rows(page).locator('th').allTextContents();
 
-describeInBrowser('the page of runs', (browser) => {
-  test('sorts by any column, shows the latest results, and finds runs by words', async () => {
+describeInBrowser('the runs page', (browser) => {
+  test('sorts by any column, shows the latest results, and finds runs by search words', async () => {
     const { url } = await startRuns();
     const page = await browser.open();
     await page.goto(`${url}#/runs`);

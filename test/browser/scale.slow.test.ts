@@ -31,7 +31,9 @@ describeInBrowser('a run of 100 000 steps and 20 000 samples', (browser) => {
     const page = await browser.open();
     const cold = await timeOpening(page, url);
     const warm = await timeOpening(page, url);
-    console.log(`measured opening: ${cold.toFixed(0)} ms at first, ${warm.toFixed(0)} ms then`);
+    console.log(
+      `measured opening: ${cold.toFixed(0)} ms at first, ${warm.toFixed(0)} ms after that`,
+    );
     expect(await page.locator('.chart-card').count()).toBeGreaterThan(10);
     expect(await readLegend(page, 'KL to the reference')).toEqual({
       'objective/kl': {
@@ -40,7 +42,7 @@ describeInBrowser('a run of 100 000 steps and 20 000 samples', (browser) => {
     });
   });
 
-  test('shows the row of every place that its list is scrolled to', async () => {
+  test('shows the right row wherever the list is scrolled to', async () => {
     const { url } = await start();
     const page = await browser.open();
     await page.goto(url);
@@ -61,7 +63,7 @@ describeInBrowser('a run of 100 000 steps and 20 000 samples', (browser) => {
   });
 });
 
-/** Puts a row at the top of the list. */
+/** Scrolls a row to the top of the list. */
 async function scrollTo(page: Page, place: number): Promise<void> {
   await page.locator('.samples-grid').evaluate((box, at) => {
     const rows = box.querySelector('.samples-rows');

@@ -16,7 +16,7 @@ async function startRun(options: FakeRunOptions) {
   });
 }
 
-describeInBrowser('what the page says about a run', (browser) => {
+describeInBrowser('the page of a run', (browser) => {
   test('headline numbers go from the first to the last evaluation, with intervals', async () => {
     const { url } = await startRun({ config: { evalBestOf: 2 } });
     const page = await browser.open();
@@ -34,7 +34,7 @@ describeInBrowser('what the page says about a run', (browser) => {
     expect(await headlines.textContent()).toContain('Measured on 4 validation prompts');
   });
 
-  test('without evaluations they are those of training', async () => {
+  test('without evaluations, headline numbers come from training', async () => {
     const { url } = await startRun({ evaluations: 0 });
     const page = await browser.open();
     await page.goto(url);
@@ -49,7 +49,7 @@ describeInBrowser('what the page says about a run', (browser) => {
     expect(await headlines.textContent()).toContain("the step's own responses");
   });
 
-  test('an ended run has no buttons that do nothing; an active one has those of its state', async () => {
+  test('an ended run has no control buttons; an active one has those for its state', async () => {
     const control = ['Pause', 'Resume', 'Save now', 'Stop after this step'];
     for (const [status, expected] of [
       ['completed', []],
@@ -81,7 +81,7 @@ describeInBrowser('what the page says about a run', (browser) => {
       'ended before its first step',
       'never evaluated',
     ],
-  ] as const)('empty pages of a %s run say why', async (_, options, samples, evaluation) => {
+  ] as const)('empty pages of a %s run explain why', async (_, options, samples, evaluation) => {
     const { url } = await startRun(options);
     const page = await browser.open();
     await page.goto(url);

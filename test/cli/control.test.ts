@@ -27,26 +27,26 @@ beforeAll(async () => {
 
 describe('proximal control', () => {
   test('pauses, saves, resumes and stops a run in another process without changing its numbers', async () => {
-    const [whole, steered] = [at('whole'), at('steered')];
+    const [whole, controlled] = [at('whole'), at('controlled')];
     const left = runCli(...start(whole));
-    const run = startWatched(...start(steered), '--json');
+    const run = startWatched(...start(controlled), '--json');
     await run.until(isStep(2));
-    await requestControl(steered, 'pause');
+    await requestControl(controlled, 'pause');
     const { step } = await run.until(isPaused);
-    expect(stateOf(steered)).toMatchObject({
+    expect(stateOf(controlled)).toMatchObject({
       ...{ status: 'paused', step },
       message: `Paused before step ${step + 1}`,
     });
-    const saving = await runCli('control', steered, 'save');
+    const saving = await runCli('control', controlled, 'save');
     expect(saving).toMatchObject({
       status: 0,
-      stdout: `${steered} will save a checkpoint after this step\n`,
+      stdout: `${controlled} will save a checkpoint after this step\n`,
     });
     const saved = await run.until(({ type }) => type === 'checkpoint');
     expect(saved.step).toBe(step);
-    await runInProcess('control', steered, 'resume');
+    await runInProcess('control', controlled, 'resume');
     await run.until(isStep(step + 1));
-    await requestControl(steered, 'stop');
+    await requestControl(controlled, 'stop');
     const { status, stdout } = await run.ended;
     expect(status).toBe(130);
     const events = stdout
@@ -60,15 +60,15 @@ describe('proximal control', () => {
     ]);
     const message = 'The run was stopped on request and can be resumed';
     expect(events.at(-1)).toMatchObject({ type: 'result', reason: 'interrupted', message });
-    expect(stateOf(steered)).toMatchObject({ status: 'interrupted', message });
-    expect(readdirSync(steered).filter((name) => name.endsWith('.request'))).toEqual([]);
+    expect(stateOf(controlled)).toMatchObject({ status: 'interrupted', message });
+    expect(readdirSync(controlled).filter((name) => name.endsWith('.request'))).toEqual([]);
 
-    expect((await runInProcess('train', '--resume', steered)).status).toBe(0);
+    expect((await runInProcess('train', '--resume', controlled)).status).toBe(0);
     expect((await left).status).toBe(0);
     const adapterOf = (of: string) => readFileSync(join(of, 'model/adapter_model.safetensors'));
-    expect(adapterOf(steered).equals(adapterOf(whole))).toBe(true);
+    expect(adapterOf(controlled).equals(adapterOf(whole))).toBe(true);
     for (const log of ['metrics.jsonl', 'samples.jsonl']) {
-      expect(readLog(steered, log)).toEqual(readLog(whole, log));
+      expect(readLog(controlled, log)).toEqual(readLog(whole, log));
     }
   });
 

@@ -45,7 +45,7 @@ describe('--dry-run', () => {
     ['an unknown reward', ['--reward', 'brevty'], /did you mean "brevity"/],
     ['prompts that do not exist', ['--prompts', 'none.txt'], /none\.txt/],
     ['empty prompts', ['--prompts', 'empty.txt'], /empty\.txt/],
-    ['prompts that are no text', ['--prompts', 'bad.jsonl'], /bad\.jsonl/],
+    ['prompts that are not text', ['--prompts', 'bad.jsonl'], /bad\.jsonl/],
     ['prompts that are too long', ['--max-new-tokens', '40'], /must be below the model's context/],
     ['a model that does not exist', ['--model', './none'], /none/],
     ['a model without a config', ['--model', 'no-config'], /config\.json/],
@@ -74,7 +74,7 @@ describe('--dry-run', () => {
   });
 });
 
-test('evaluate of a missing run says that', async () => {
+test('evaluate reports a missing run', async () => {
   const { status, stderr } = await runInProcess('evaluate', '--adapter', at('no-run'));
   expect({ status, stderr }).toEqual({
     status: 2,

@@ -102,7 +102,7 @@ describe('proximal inspect', () => {
 });
 
 describe('proximal generate', () => {
-  test('--json prints one line per text; the same seed gives the same texts', async () => {
+  test('--json prints one line per text; the same seed repeats the same texts', async () => {
     const args = ['--prompt', 'the cat', '--prompt', 'a dog', '--num-return-sequences', '2'];
     const options = [...args, '--max-new-tokens', '6', '--json', '--seed'];
     const [first, same, other] = [

@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 describe('a human evaluation', () => {
-  test('goes from a run over a blind queue and its labels to results, summary and report', async () => {
+  test('turns a run into a blind queue, and its labels into results, summary and report', async () => {
     const created = await create('--compare', at('runs', 'a'), '--json');
     expect({ ...created, stdout: '' }).toEqual({ status: 0, stdout: '', stderr: '' });
     const queue: LabelQueue = JSON.parse(created.stdout);
@@ -97,7 +97,7 @@ describe('a human evaluation', () => {
     expect(data.evaluations.at(-1)).toMatchObject({ step: 3, human: { winRate: 0.5 } });
   });
 
-  test('leaves what a resumed run measured first and last as it is', async () => {
+  test('does not change the first and last evaluation of a resumed run', async () => {
     const { evaluations } = await resumeRun(at('runs', 'a'));
     expect([evaluations!.first.step, evaluations!.last.step]).toEqual([0, 3]);
     expect(evaluations!.last.metrics['eval/win_rate']).toBeTypeOf('number');
@@ -120,7 +120,7 @@ describe('a human evaluation', () => {
     expect(readTasks(other.id)).not.toEqual(readTasks(first.id));
   });
 
-  test('says what is wrong with its flags', async () => {
+  test('reports invalid flags', async () => {
     const run = at('runs', 'a');
     const rank = await create('--compare', run, '--kind', 'ranking');
     expect(rank).toMatchObject({
@@ -141,7 +141,7 @@ describe('a human evaluation', () => {
     });
   });
 
-  test('says that there is nothing to show yet, and for other queues why not', async () => {
+  test('reports that there are no results yet, and why other queues have none', async () => {
     const { id } = JSON.parse((await create('--compare', at('runs', 'b'), '--json')).stdout);
     const results = (queue: string) =>
       runInProcess('labels', 'results', queue, '--labels', at('labels'));
@@ -155,7 +155,7 @@ describe('a human evaluation', () => {
   });
 });
 
-test('a queue without two responses to a prompt says what to choose instead', async () => {
+test('an error about a queue without two responses per prompt names alternatives', async () => {
   const run = at('runs', 'c');
   await trainRun({ ...course(), output: run, maxSteps: 1, saveInterval: 0 });
   expect((await create('--run', run)).stderr).toMatch(
@@ -165,7 +165,7 @@ test('a queue without two responses to a prompt says what to choose instead', as
   expect(readdirSync(at('runs'))).toEqual(['a', 'b']);
 });
 
-test('the queues of the page never say where responses come from', async () => {
+test('the queues of the page never reveal where responses come from', async () => {
   const dashboard = await startTestDashboard({
     ...{ folders: [at('runs')], labels: at('labels') },
   });

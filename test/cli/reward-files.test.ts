@@ -56,7 +56,7 @@ test('what a reward prints goes to standard error, so --json stays valid', async
   expect(types.at(-1)).toBe('result');
 });
 
-test('Ctrl-C stops a reward that never yields at once, and the resumed run ends the same', async () => {
+test('Ctrl-C immediately stops a reward that never yields, and the resumed run ends with the same result', async () => {
   const reward = (name: string) => `import { existsSync } from 'node:fs';
 let calls = 0;
 export default ({ response }: { response: string }) => {

@@ -67,7 +67,7 @@ describe.skipIf(!hasTerminal)('on a terminal, proximal train', () => {
     await until(/Paused before step/);
     press('\x03');
     expect(await status).toBe(130);
-    expect(shown()).toContain('Stopping after saving; press Ctrl-C again to stop at once');
+    expect(shown()).toContain('Stopping after saving; press Ctrl-C again to stop immediately');
   });
 
   test('reads no keys in the background, where the system would stop it', async () => {

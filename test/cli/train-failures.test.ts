@@ -43,7 +43,7 @@ test('train rejects contradictory options with exit code 2', async () => {
   });
 });
 
-test('a reward of NaN fails the run and says how to resume', async () => {
+test('a reward of NaN fails the run and prints how to resume', async () => {
   writeFileSync(join(folder, 'nan.ts'), 'export default () => NaN;');
   const { stderr, ...ended } = await train('nan', 'reward: nan.ts\n');
   expect(ended).toEqual({ status: 1, stdout: '', isThere: true });

@@ -156,7 +156,9 @@ describe('proximal train --resume', () => {
       status: 130,
       stdout: `The run was interrupted and can be resumed:\n  npx proximal train --resume ${parted}\n`,
     });
-    expect(ended.stderr).toContain('\nStopping after saving; press Ctrl-C again to stop at once\n');
+    expect(ended.stderr).toContain(
+      '\nStopping after saving; press Ctrl-C again to stop immediately\n',
+    );
     expect(existsSync(join(parted, 'model'))).toBe(false);
     const resumed = await runInProcess('train', '--resume', parted);
     expect(resumed.stderr).toMatch(/^Resuming after step [3-5] of 6\n/);

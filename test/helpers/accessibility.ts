@@ -19,7 +19,7 @@ export function testAccessibility(cases: readonly AccessibilityCase[]): void {
       const folder = makeTempFolder();
       const labels = join(folder, 'labels');
       mkdirSync(labels);
-      // Prompts come again after 20 samples, so that one can be followed.
+      // Prompts repeat after 20 samples, so one can be followed.
       writeFakeRun(join(folder, 'runs', 'a'), { status: 'running', steps: 12, totalSteps: 100 });
       writeFakeRun(join(folder, 'runs', 'b'), { config: { learningRate: 1 }, message: 'It ended' });
       for (const kind of ['pair', 'rating', 'ranking'] as const) {

@@ -31,7 +31,7 @@ export function readBlockGolden(): BlockGolden {
   return { ...JSON.parse(about), tensors };
 }
 
-/** How sequences of these lengths are run, their attention in blocks of one piece of each. */
+/** The layout of sequences of these lengths, with attention in this many blocks. */
 export function layoutOf(config: BlockConfig, lengths: readonly number[], pieces = 1): BatchPlan {
   const rows = consecutiveRows(lengths);
   const positions = Int32Array.from(lengths.flatMap((length) => [...Array(length).keys()]));

@@ -2,13 +2,13 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 interface FocusedElement {
-  /** As people hear it. */
+  /** The accessible name. */
   readonly name: string;
-  /** Pixels of the line around it. */
+  /** Width of the focus outline, in pixels. */
   readonly outline: number;
 }
 
-/** What has the focus. */
+/** The focused element. */
 export function readFocus(page: Page): Promise<FocusedElement> {
   return page.evaluate<FocusedElement>(`(() => {
     const element = document.activeElement;
@@ -17,13 +17,13 @@ export function readFocus(page: Page): Promise<FocusedElement> {
     const label = element.labels?.[0]?.firstChild?.textContent;
     const name = element.getAttribute('aria-label') ?? label ?? element.textContent;
     const style = getComputedStyle(element);
-    const isLine = style.outlineStyle !== 'none' && style.outlineColor !== 'rgba(0, 0, 0, 0)';
-    return { name: name.trim(), outline: isLine ? parseFloat(style.outlineWidth) : 0 };
+    const hasOutline = style.outlineStyle !== 'none' && style.outlineColor !== 'rgba(0, 0, 0, 0)';
+    return { name: name.trim(), outline: hasOutline ? parseFloat(style.outlineWidth) : 0 };
   })()`);
 }
 
-/** Presses Tab until what has the focus has this name, or begins with it; whatever has it on the way
- *  must show that. */
+/** Presses Tab until the focused element's name starts with this one. Every focused element on the
+ *  way must have a visible outline. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   const passed: string[] = [];
   for (let i = 0; i < 150; i++) {
@@ -33,5 +33,5 @@ export async function tabTo(page: Page, name: string): Promise<void> {
     if (focused.name.startsWith(name)) return;
     passed.push(focused.name.slice(0, 40));
   }
-  throw new Error(`Tab never comes to ${name}, only to ${passed.join(', ')}`);
+  throw new Error(`Tab never reaches ${name}, only ${passed.join(', ')}`);
 }

@@ -11,15 +11,15 @@ import { findBrowser } from './find-browser.ts';
 
 /** Pages of the browser that a file's tests share. */
 export interface TestBrowser {
-  /** A page of its own, which goes away with the test. Whatever it or its policy complains of fails
-   *  the test, unless a pattern says that it belongs there. */
+  /** Opens a page that is closed after the test. Errors and policy violations on the page fail the
+   *  test, unless they match `expected`. */
   open(options?: BrowserContextOptions & { readonly expected?: RegExp }): Promise<Page>;
 }
 
-/** Tests in a real browser; skipped where there is none. */
+/** Tests in a real browser; skipped if there is none. */
 export function describeInBrowser(name: string, define: (browser: TestBrowser) => void): void {
   const executablePath = findBrowser();
-  const why = 'no browser is found: install chromium, or name one in PROXIMAL_BROWSER';
+  const why = 'no browser was found: install chromium, or name one in PROXIMAL_BROWSER';
   if (executablePath === undefined) {
     describe.skip(`${name} (skipped: ${why})`, () => define(closedBrowser));
     console.warn(`Skipped ${name}: ${why}`);
@@ -72,8 +72,7 @@ interface AxeViolation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** Checks what is shown by all rules that axe has by default, and that nothing is wider than the
- *  window. */
+/** Checks the page with axe's default rules, and that nothing is wider than the window. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<{ violations: readonly AxeViolation[] }>('axe.run()');

@@ -44,8 +44,8 @@ function byteLevelTokenizer() {
   return { tokenizer, config, vocabSize: tokens.length };
 }
 
-/** The printable character that stands for a byte in byte-level BPE: itself where it is printable,
- *  otherwise the next free one from U+0100. */
+/** The character that represents a byte in byte-level BPE: itself if printable, otherwise the next
+ *  free one from U+0100. */
 function byteCharacter(byte: number): string {
   const isPrintable = (b: number) =>
     (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) || (b >= 0xae && b <= 0xff);

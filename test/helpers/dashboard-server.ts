@@ -11,7 +11,7 @@ import {
 import { type FakeRunOptions, writeFakeRun } from './fake-run.ts';
 import { makeTempFolder } from './runtime-temp-folder.ts';
 
-/** A page of three files, beside a file that must never be served. */
+/** A page of three files, next to a file that must never be served. */
 function writePage(): string {
   const folder = makeTempFolder();
   const page = join(folder, 'page');
@@ -24,11 +24,11 @@ function writePage(): string {
 }
 
 export interface TestDashboard extends Dashboard {
-  /** What went wrong inside. */
+  /** Internal errors of the server. */
   readonly errors: readonly unknown[];
 }
 
-/** A dashboard on a free port, which goes away with the test. */
+/** A dashboard on a free port, which is closed after the test. */
 export async function startTestDashboard(
   options: Partial<DashboardOptions> & Pick<DashboardOptions, 'folders'>,
 ): Promise<TestDashboard> {
@@ -62,7 +62,7 @@ export interface RawRequest {
   readonly body?: string | Uint8Array;
 }
 
-/** Asks with exactly this path and these headers, which `fetch` would change or refuse. */
+/** Sends exactly this path and these headers, which `fetch` would change or reject. */
 export function ask(
   { port }: Pick<Dashboard, 'port'>,
   path: string,

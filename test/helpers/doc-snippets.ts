@@ -25,7 +25,7 @@ export function readDocument(path: string) {
   return { text, blocks };
 }
 
-/** A folder in which commands and snippets find a tiny model under the name that documents load. */
+/** A folder in which commands and snippets find a tiny model under the name that the docs use. */
 export class SnippetFolder {
   readonly path = mkdtempSync(join(tmpdir(), 'proximal-snippets-'));
 

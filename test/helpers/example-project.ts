@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageSources, readDocument, root, SnippetFolder } from './doc-snippets.ts';
 
-/** A folder like the root of this repository, in which the examples run as they stand: a tiny model
- *  is cached under the name of theirs, and `proximal` is the source. */
+/** A folder like the root of this repository in which the examples run unchanged: a tiny model is
+ *  cached under the name of their model, and `proximal` runs from source. */
 export class ExampleProject {
   private readonly folder = new SnippetFolder();
   readonly path = this.folder.path;
@@ -12,7 +12,7 @@ export class ExampleProject {
     await this.folder.fillCache();
     cpSync(join(root, 'examples'), join(this.path, 'examples'), {
       recursive: true,
-      // What someone's own runs of them have left there.
+      // Files that earlier runs of the examples left behind.
       filter: (path) => !/[\\/](runs|data)$/.test(path),
     });
     for (const name of ['src', 'node_modules', 'embedded']) {
@@ -36,7 +36,7 @@ export class ExampleProject {
     writeFileSync(join(snapshot, 'train.jsonl'), lines);
   }
 
-  /** Runs a file of code, or a command of a README, with flags over its own; returns what it prints. */
+  /** Runs a code file or a command of a README with additional flags; returns its output. */
   run(line: string, ...flags: string[]): string {
     const [, command, ...rest] = line.split(' ');
     const args = command === 'proximal' ? ['src/cli/main.ts', ...rest] : rest;

@@ -19,7 +19,7 @@ export function expectClose(
     const error = Math.abs(got - wanted) / Math.max(1, Math.abs(wanted));
     // Written so that a NaN fails too.
     if (!(error <= within)) {
-      expect.fail(`${label}[${i}] is ${got}, wanted ${wanted} within ${within}`);
+      expect.fail(`${label}[${i}] is ${got}, expected ${wanted} within ${within}`);
     }
   }
 }

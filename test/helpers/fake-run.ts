@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { EvaluationRow, LogRow, RunStatus, TokenColumns } from '../../src/dashboard/api.ts';
 
-/** Texts that try to be more than text: markup, terminal escapes, what JSON and HTML must escape. */
+/** Hostile texts: markup, terminal escapes, and characters that JSON and HTML must escape. */
 export const hostileTexts = [
   '<script>window.hacked = true</script>',
   '<img src=x onerror="window.hacked = true">',
@@ -16,33 +16,33 @@ export const hostileTexts = [
 export interface FakeRunOptions {
   /** `ppo` by default. */
   readonly kind?: 'ppo' | 'sft' | 'reward';
-  /** `completed` by default; living ones are of this process. */
+  /** `completed` by default; an active run belongs to this process. */
   readonly status?: RunStatus;
   /** Rows of `metrics.jsonl`; 10 by default. */
   readonly steps?: number;
   readonly totalSteps?: number;
-  /** Lines of `samples.jsonl`; 2 a step by default. */
+  /** Lines of `samples.jsonl`; 2 per step by default. */
   readonly samples?: number;
   /** Lines of `tokens.jsonl`, of the first samples; all by default. */
   readonly tokens?: number;
-  /** Columns besides those of every run; none by default. */
+  /** Number of additional metrics; none by default. */
   readonly moreColumns?: number;
   /** Lines of `evaluations.jsonl`; 2 by default. */
   readonly evaluations?: number;
   readonly startedAt?: string;
   readonly message?: string;
-  /** Keys of the config besides the usual. */
+  /** Additional config keys. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** Writes a run's folder as a run would have left it. Numbers are waves of the step, texts of the
- *  first samples are hostile, and prompts come again every 20 samples. */
+/** Writes the folder of a fake run. Metrics are waves over the steps, the texts of the first samples
+ *  are hostile, and prompts repeat every 20 samples. */
 export function writeFakeRun(folder: string, options: FakeRunOptions = {}): void {
   const { kind = 'ppo', status = 'completed', steps = 10, totalSteps = steps } = options;
   const { samples = kind === 'ppo' ? 2 * steps : 0, tokens = samples, moreColumns = 0 } = options;
   const { startedAt = '2026-01-31T12:00:00.000Z', message, evaluations = 2 } = options;
   mkdirSync(folder, { recursive: true });
-  const isLiving = ['running', 'paused', 'waiting'].includes(status);
+  const isActive = ['running', 'paused', 'waiting'].includes(status);
   writeJson(join(folder, 'config.json'), { ...configs[kind], seed: 0, ...options.config });
   const lines = (name: string, count: number, make: (i: number) => object) =>
     appendFakeRows(
@@ -59,12 +59,12 @@ export function writeFakeRun(folder: string, options: FakeRunOptions = {}): void
   lines('evaluations.jsonl', evaluations, (i) => fakeEvaluation(i === 0 ? 0 : steps, kind));
   lines('log.jsonl', 3, (i) => fakeLog(steps)[i]!);
   const common = { version: '0.1.0', pid: process.pid, startedAt, step: steps, totalSteps, status };
-  if (isLiving)
+  if (isActive)
     writeJson(join(folder, 'run.lock'), { pid: process.pid, host: hostname(), id: 'a' });
   writeJson(join(folder, 'run.json'), { ...common, ...(message !== undefined && { message }) });
 }
 
-/** Adds lines to a log, as a running run does. */
+/** Appends lines to a log, as an active run does. */
 export function appendFakeRows(path: string, rows: readonly object[]): void {
   appendFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
 }
@@ -180,7 +180,7 @@ function fakeEvaluation(step: number, kind: keyof typeof configs): EvaluationRow
     convergence: {
       converged: false,
       performanceImproved: step > 0,
-      message: 'Training goes on',
+      message: 'Training continues',
     },
     samples: [{ ...fakeSample(0), step, refResponse: hostileTexts[1], refScore: 0 }],
   };

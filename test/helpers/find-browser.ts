@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 
 const names = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The browser's program: that of PROXIMAL_BROWSER, else one on the path. */
+/** The path of the browser: PROXIMAL_BROWSER, else one on the PATH. */
 export function findBrowser(): string | undefined {
   const given = process.env.PROXIMAL_BROWSER;
   if (given !== undefined && given !== '') return given;

@@ -3,7 +3,7 @@ import type { BaseModel } from '../../src/models/decoder/base-model.ts';
 import { createModel } from '../../src/models/decoder/create-model.ts';
 import { readArchitecture } from '../../src/models/decoder/families/index.ts';
 
-/** A random Qwen3 of two layers whose logits vary enough to make texts. */
+/** A random Qwen3 of two layers whose logits vary enough to generate different texts. */
 export function tinyModel(seed = 0): BaseModel {
   const architecture = readArchitecture({
     model_type: 'qwen3',
@@ -24,13 +24,13 @@ export function tinyModel(seed = 0): BaseModel {
   return base;
 }
 
-/** Words of one letter or two and those of the README's prompt, split at spaces. */
+/** A tokenizer of words with one or two letters and those of the README's prompt, split at spaces. */
 export function tinyTokenizer(): Tokenizer {
   const { 'tokenizer.json': tokenizer, 'tokenizer_config.json': config } = tinyTokenizerFiles();
   return new Tokenizer({ tokenizer, config, model: {}, generation: {}, chatTemplate: undefined });
 }
 
-/** The same as the files of a model's folder. */
+/** The same tokenizer as files of a model's folder. */
 function tinyTokenizerFiles() {
   const letters = 'abcdefghijklmnopqrstuvwxyz';
   const words = [...letters, ...[...letters].map((letter) => `${letter}x`)];

@@ -7,7 +7,7 @@ import { makeTempFolder } from './runtime-temp-folder.ts';
 
 const sizes = { pair: 2, rating: 1, ranking: 3 } as const;
 
-/** The folder of a queue of so many tasks; responses are `<task>.<place>`. */
+/** The folder of a queue with `count` tasks; responses are `<task>.<place>`. */
 export async function makeLabelQueue(
   kind: LabelTaskKind,
   count: number,
@@ -27,13 +27,13 @@ export async function makeLabelQueue(
   return join(labels, await writeQueue(labels, { header, tasks }));
 }
 
-/** The rows of its answers. */
+/** The answers in a queue's folder. */
 export function readAnswerRows(folder: string) {
   const lines = readFileSync(answersPath(folder), 'utf8').trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line));
 }
 
-/** Chooses the response that ends with `.0` wherever it is shown. */
+/** Chooses the response that ends with `.0` at either position. */
 export async function chooseFirst(queue: StoredQueue, labeller: string): Promise<LabelTask> {
   const task = (await queue.next(labeller))!;
   const choice = task.responses.findIndex((text) => text.endsWith('.0')) as 0 | 1;

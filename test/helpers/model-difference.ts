@@ -1,6 +1,6 @@
 type Numbers = ArrayLike<number>;
 
-/** Largest |a − b| of two lists of rows; NaN where a NaN stands, an error where sizes differ. */
+/** Largest |a − b| of two lists of rows; NaN if there is a NaN, an error if sizes differ. */
 export function largestDifference(a: readonly Numbers[], b: readonly Numbers[]): number {
   expectEqualSizes('rows', a, b);
   return a.reduce((largest, row, i) => {
@@ -13,7 +13,7 @@ export function largestDifference(a: readonly Numbers[], b: readonly Numbers[]):
   }, 0);
 }
 
-/** Largest |a − b| by the largest |b|: what is left of float32 after sums in another order. */
+/** Largest |a − b| relative to the largest |b|. */
 export function relativeDifference(a: readonly Numbers[], b: readonly Numbers[]): number {
   const zeros = b.map(({ length }) => new Float32Array(length));
   return largestDifference(a, b) / largestDifference(b, zeros);

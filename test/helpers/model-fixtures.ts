@@ -8,12 +8,12 @@ import { loadBase, readConfig } from '../../src/models/decoder/load-model.ts';
 /** What transformers computes for one sequence. */
 export interface GoldenSequence {
   readonly ids: readonly number[];
-  /** Places whose logits are given. */
+  /** Positions that `logits` has. */
   readonly rows: readonly number[];
   readonly logits: readonly (readonly number[])[];
   readonly at: readonly {
     readonly temperature: number;
-    /** Of tokens 1, 2, …, each given those before it. */
+    /** Of tokens 1, 2, …, given the earlier ones. */
     readonly logprobs: readonly number[];
     /** After every token. */
     readonly entropies: readonly number[];
@@ -54,17 +54,17 @@ export interface StoryCase {
   readonly last_logits_first16: readonly number[];
 }
 
-/** A real model that lies beside the repository, where it does. */
+/** A real model next to the repository; it may be missing. */
 export const storiesFolder = fileURLToPath(
   new URL('../../../shared/assets/stories15M-hf', import.meta.url),
 );
 
-export const storiesAreThere = existsSync(join(storiesFolder, 'golden.json'));
+export const hasStories = existsSync(join(storiesFolder, 'golden.json'));
 
-/** Name of the tests with the real model; says why they are skipped. */
-export const storiesTitle = storiesAreThere
+/** Title of the tests with the real model, with the reason if they are skipped. */
+export const storiesTitle = hasStories
   ? 'stories15M'
-  : `stories15M (skipped: ${storiesFolder} is not there)`;
+  : `stories15M (skipped: ${storiesFolder} does not exist)`;
 
 export function readStories(): readonly StoryCase[] {
   return JSON.parse(readFileSync(join(storiesFolder, 'golden.json'), 'utf8')).cases;

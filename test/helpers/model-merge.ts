@@ -2,11 +2,11 @@ import type { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
 import { type Tensor, tensor } from '../../src/engine/runtime/index.ts';
 import { BaseModel } from '../../src/models/decoder/base-model.ts';
 
-/** A model of its own with W + alpha/r · B·A in place of each W that the adapter changes. */
+/** A new model with W + alpha/r · B·A instead of each adapted W. */
 export function mergeByHand(base: BaseModel, adapter: LoraAdapter): BaseModel {
   const weights = new Map(base.weights);
   const scaling = adapter.config.lora_alpha / adapter.config.r;
-  // GPT-2 alone keeps its weights as [in, out].
+  // Only GPT-2 stores weights as [in, out].
   const transposed = base.architecture.config.model_type === 'gpt2';
   for (const [name, a] of adapter.weights) {
     if (!name.endsWith('.lora_A.weight')) continue;

@@ -9,7 +9,7 @@ import type { BaseModel } from '../../src/models/decoder/base-model.ts';
 import { forward as runLayers } from '../../src/models/decoder/forward.ts';
 import { PackedBatch } from '../../src/models/decoder/packed-batch.ts';
 
-/** Logits after each token, a row each. */
+/** Logits after each token, one row per token. */
 type LogitRows = readonly Float32Array[];
 
 /** Rows of a matrix. */
@@ -32,7 +32,7 @@ export async function forward(
   });
 }
 
-/** A decoder that goes away with the test that runs, and a cache for it. */
+/** A decoder that is disposed after the current test, and a cache for it. */
 export async function makeDecoder(
   base: BaseModel,
   { slots = 1, ...options }: { slots?: number } & Parameters<typeof Decoder.create>[1] = {},
@@ -42,7 +42,7 @@ export async function makeDecoder(
   return { decoder, cache: new KvCache(base.architecture.config, slots) };
 }
 
-/** Prefills slots 0, 1, … with prompts and continues each by its most likely tokens. */
+/** Prefills slots 0, 1, … with prompts and continues each with its most likely tokens. */
 export async function decodeGreedily(
   { decoder, cache }: { decoder: Decoder; cache: KvCache },
   prompts: readonly ArrayLike<number>[],
@@ -59,8 +59,8 @@ export async function decodeGreedily(
   return ids;
 }
 
-/** Feeds given tokens one by one to slots 0, 1, …; logits after each, by slot. */
-export async function decodeGiven(
+/** Feeds tokens one by one to slots 0, 1, …; returns the logits after each, by slot. */
+export async function decodeTokens(
   { decoder, cache }: { decoder: Decoder; cache: KvCache },
   tokens: readonly (readonly number[])[],
 ): Promise<Float32Array[][]> {
@@ -90,8 +90,8 @@ export function makeAdapter(base: BaseModel, config: LoraConfig, seed = 1): Lora
   return new LoraAdapter(config, new Map(weights));
 }
 
-/** Token ids from a seed. */
-export function drawIds(base: BaseModel, length: number, seed = 0): number[] {
+/** Random token ids. */
+export function sampleIds(base: BaseModel, length: number, seed = 0): number[] {
   const random = randomStream(seed, 'test ids', length);
   return Array.from({ length }, () => random.integer(base.architecture.config.vocab_size));
 }

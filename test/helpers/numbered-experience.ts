@@ -9,13 +9,13 @@ export interface SequenceShape {
 }
 
 interface NumberedOptions {
-  /** The first number; others follow. */
+  /** The first number; the others follow it. */
   readonly first?: number;
   readonly samplingLogprobs?: boolean;
   readonly entropies?: boolean;
 }
 
-/** An experience of these shapes in whose columns all numbers differ. */
+/** An experience of these shapes in which all numbers differ. */
 export function numberedExperience(
   shapes: readonly SequenceShape[],
   { first = 0, samplingLogprobs = false, entropies = false }: NumberedOptions = {},
@@ -54,7 +54,7 @@ export function numberedExperience(
   };
 }
 
-/** All that an experience knows of one sequence. */
+/** Everything that an experience stores about one sequence. */
 export function sequenceRecord(experience: Experience, i: number) {
   const tokens = (column: Float32Array | Int32Array) =>
     Array.from(column).slice(experience.offsets[i], experience.offsets[i + 1]);
@@ -79,7 +79,7 @@ export function sequenceRecord(experience: Experience, i: number) {
 export const sequenceRecords = (experience: Experience) =>
   experience.sequences.map((_, i) => sequenceRecord(experience, i));
 
-/** Ragged shapes, with and without a step after the last token, and perhaps no response at all. */
+/** Ragged shapes, with and without a step after the last token, possibly without any response. */
 export const sequenceShapes = (minLength = 0) =>
   fc.array(
     fc.record({

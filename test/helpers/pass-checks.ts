@@ -2,7 +2,7 @@ import { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
 import { randomStream } from '../../src/engine/random/index.ts';
 import type { BaseModel } from '../../src/models/index.ts';
 
-/** An adapter that does something: B is not zero. */
+/** An adapter whose B is not zero. */
 export function randomAdapter(base: BaseModel): LoraAdapter {
   const config = { r: 4, lora_alpha: 8, target_modules: 'all-linear', lora_dropout: 0 } as const;
   const adapter = LoraAdapter.create(config, base.modules(), 0);
@@ -13,7 +13,7 @@ export function randomAdapter(base: BaseModel): LoraAdapter {
   return adapter;
 }
 
-/** The largest difference, relative to the largest number that is expected. */
+/** The largest difference, relative to the largest expected number. */
 export function largestDifference(expected: Float32Array, found: Float32Array): number {
   if (expected.length !== found.length) return Infinity;
   let [size, difference] = [1e-6, 0];

@@ -14,14 +14,14 @@ import type { BaseModel } from '../../src/models/decoder/base-model.ts';
 import { openModel } from './peft-golden.ts';
 import { readSafetensors } from './runtime-safetensors.ts';
 
-/** Folders of test/fixtures/ppo-update, which tools/oracle/ppo/ppo_update.py makes. */
+/** Folders of test/fixtures/ppo-update, which tools/oracle/ppo/ppo_update.py creates. */
 export const ppoCases = ['token-clip', 'every-term', 'sequence-ratio'] as const;
 
 export type PpoCase = (typeof ppoCases)[number];
 
 /** What torch computes in one optimiser step, with the weights before it; columns are [N]. */
 interface PpoGoldenStep {
-  /** What is differentiated: clip − entropyCoef · entropy + klCoef · kl where KL is in the loss. */
+  /** What is differentiated: clip − entropyCoef · entropy + klCoef · kl if the KL is in the loss. */
   readonly policyLoss: number;
   /** Without their coefficients. */
   readonly policyLossParts: {
@@ -36,7 +36,7 @@ interface PpoGoldenStep {
   readonly newValues: readonly number[];
   /** Before clipping. */
   readonly policyGradNorm: number;
-  /** Before clipping; valueLossCoef is in it. */
+  /** Before clipping, with valueLossCoef. */
   readonly valueGradNorm: number;
 }
 
@@ -46,7 +46,7 @@ interface PpoGoldenWeights {
   readonly value: ReadonlyMap<string, Float32Array>;
 }
 
-/** Models, a rollout, and what an update of the models over it gives; the arrays are the caller's own. */
+/** Models, a rollout, and the expected results of an update; arrays are not shared between calls. */
 export interface PpoGolden {
   readonly base: BaseModel;
   readonly policyAdapter: LoraAdapter;
@@ -57,7 +57,7 @@ export interface PpoGolden {
   readonly prompts: readonly (readonly number[])[];
   readonly responses: readonly (readonly number[])[];
   readonly experience: Experience;
-  /** One optimiser step over the whole rollout each. */
+  /** Each is one optimiser step over the whole rollout. */
   readonly steps: readonly PpoGoldenStep[];
   readonly afterFirst: PpoGoldenWeights;
   readonly afterLast: PpoGoldenWeights;

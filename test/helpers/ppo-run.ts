@@ -11,7 +11,7 @@ import {
 } from '../../src/ppo-trainer/index.ts';
 import { tinyModel, tinyTokenizer } from './generation-tiny-model.ts';
 
-/** Words that end in x: what the reward of these runs is after. */
+/** The reward of these runs: words that end in x. */
 export function countX({ response }: { readonly response: string }): number {
   return response.split(' ').filter((word) => word.endsWith('x')).length / 6;
 }
@@ -25,7 +25,7 @@ export const tinyLoaded: LoadedModel = {
   folder: 'tiny',
 };
 
-/** A config whose every part has state: what resuming must bring back. */
+/** A config in which every part has state that resuming must restore. */
 export const statefulConfig: PPOConfigOptions = {
   maxNewTokens: 6,
   batchSize: 2,
@@ -51,7 +51,7 @@ export interface TinyRun {
   readonly weights: Readonly<Record<string, Float32Array>>;
 }
 
-/** Trains the tiny model and gathers what the run tells. */
+/** Trains the tiny model and collects the events of the run. */
 export async function trainTiny(
   config: PPOConfigOptions,
   { onEvent, ...options }: TrainOptions = {},
@@ -85,7 +85,7 @@ export async function trainedWeights(trainer: PPOTrainer): Promise<Record<string
   return weights;
 }
 
-/** Keeps every checkpoint in a folder of its own. */
+/** Saves every checkpoint in its own folder. */
 export function keepCheckpoints(folder: string) {
   return async (write: (folder: string) => Promise<void>, { step }: { step: number }) => {
     const path = join(folder, `checkpoint-${step}`);
@@ -95,7 +95,7 @@ export function keepCheckpoints(folder: string) {
   };
 }
 
-/** What a run tells, without what the clock says. */
+/** The events of a run without timings. */
 export function withoutTimes(events: readonly TrainEvent[]): unknown[] {
   return events.flatMap((event): unknown[] => {
     if (event.type === 'phase' || event.type === 'checkpoint') return [];

@@ -12,7 +12,7 @@ export function readRecords(file: Buffer): readonly Buffer[] {
   return records;
 }
 
-/** The long division itself, bit by bit, on a stored checksum with its mask taken off. */
+/** Checks a masked checksum with bitwise long division. */
 function expectCrc(bytes: Buffer, stored: number): void {
   let crc = 0xffffffffn;
   for (const byte of bytes) {
@@ -60,13 +60,13 @@ export interface ReadEvent {
   readonly wallTime: number;
   readonly step: number;
   readonly version?: string;
-  /** Whether it starts a session, which takes back later steps of older files. */
+  /** Whether it starts a session, which invalidates later steps of older files. */
   readonly isStart: boolean;
   readonly scalars: Readonly<Record<string, number>>;
   readonly texts: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Reads an event file of TensorBoard by a parser of its own. */
+/** Reads an event file of TensorBoard with an independent parser. */
 export function readEvents(file: Buffer): readonly ReadEvent[] {
   return readRecords(file).map((record) => {
     const event = readMessage(record);

@@ -130,7 +130,7 @@ function decodeValueInfo(info: WireFields) {
 function only(fields: WireFields, field: number): Uint8Array {
   const values = fields.get(field) ?? [];
   if (values.length !== 1) {
-    throw new Error(`Cannot decode: field ${field} must stand once, got ${values.length}`);
+    throw new Error(`Cannot decode: field ${field} must occur once, got ${values.length}`);
   }
   return values[0] as Uint8Array;
 }

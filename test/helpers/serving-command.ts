@@ -5,7 +5,7 @@ import { type CliResult, endOf, startCli } from './run-cli.ts';
 export interface ServingCommand {
   readonly child: ChildProcessWithoutNullStreams;
   readonly end: Promise<CliResult>;
-  /** Where its dashboard is. */
+  /** The address of its dashboard. */
   readonly url: string;
 }
 

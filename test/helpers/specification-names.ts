@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The names in the specification's documents, as the rows of docs/specification.md start.
+/** The names in the specification's documents, as they start the rows of docs/specification.md.
  *  @param folder the documents as text files
  *  @example `def store(self, sa_pairs: List[Dict], …)` of `class ExperienceBuffer:` and the bullet
  *  `• Max Gradient Norm: 1.0`  →  ExperienceBuffer.store(sa_pairs, …), Max Gradient Norm */
@@ -80,7 +80,7 @@ function dataKeys(text: string): string[] {
   ];
 }
 
-/** The heads of the lists of formulas, metrics, parts and features; hyper-parameters with values. */
+/** The headings of the lists of formulas, metrics, parts and features; hyper-parameters with values. */
 function headedItems(text: string): string[] {
   const item = /^(?:\d+\.|•| {3}-) (([^:\n]+)(?::.*)?)$/gm;
   return all(text, /^([A-Z][\w ]+):\n=+\n+([\s\S]*?)(?=^[A-Z][\w ]+:\n=+$|$(?![\s\S]))/gm).flatMap(

@@ -2,7 +2,7 @@ import type { TrainEvent } from '../../src/loop/events.ts';
 import { RewardTrainer, SFTTrainer } from '../../src/stages/index.ts';
 import { tinyLoaded } from './ppo-run.ts';
 
-/** The names of what one step of a stage tells, validation included. */
+/** The names of the metrics of one step of a stage, including validation. */
 export async function stageMetrics(stage: 'sft' | 'reward'): Promise<string[]> {
   const names: string[] = [];
   const onEvent = (event: TrainEvent) => {

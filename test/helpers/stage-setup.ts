@@ -14,7 +14,7 @@ export function writeRows(folder: string, name: string, rows: readonly object[])
   return path;
 }
 
-/** Twelve prompts, each of which the same words complete. */
+/** Twelve prompts, all with the same completion. */
 export function completionRows(): object[] {
   return prompts.map((prompt) => ({ prompt, completion: ' and the cat runs' }));
 }
@@ -28,7 +28,7 @@ export function pairRows(): { prompt: string; chosen: string; rejected: string }
   }));
 }
 
-/** The lines of a log, without what depends on the machine's speed. */
+/** The lines of a log, without timings. */
 export function readLog(run: string, name: string): object[] {
   const lines = readFileSync(join(run, name), 'utf8').trimEnd().split('\n');
   return lines.map((line) =>

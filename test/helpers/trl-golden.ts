@@ -10,10 +10,10 @@ export const trlCases = [
   '6-first-update-full-length',
 ] as const;
 
-/** Numbers of B sequences at T padded places. */
+/** Numbers of B sequences, padded to T positions. */
 type Grid = readonly (readonly number[])[];
 
-/** The fields that tests read of a step that TRL's PPO trainer made on random numbers. */
+/** The fields that tests read from a step of TRL's PPO trainer on random numbers. */
 interface TrlFile {
   readonly hyperparameters: {
     readonly gamma: number;
@@ -57,7 +57,7 @@ interface TrlFile {
       readonly scores_after_penalty: readonly number[];
       readonly grad_pg_loss_new_logits: readonly Grid[];
     };
-  /** Means over real tokens, where TRL's own count padding. */
+  /** Means over real tokens; those of TRL include padding. */
   readonly masked_means_not_in_trl: Readonly<Record<'approxkl' | 'entropy' | 'ratio_mean', number>>;
 }
 
@@ -65,17 +65,17 @@ export interface TrlGolden extends TrlFile {
   readonly sequences: readonly { readonly promptIdx: number; readonly sample: number }[];
   /** Real tokens, [B + 1]. */
   readonly offsets: Int32Array;
-  /** Tokens, and one step more after a response that is shorter than T, [B + 1]. */
+  /** Tokens, plus one step after each response shorter than T, [B + 1]. */
   readonly stepOffsets: Int32Array;
   /** A column of the real tokens of a grid. */
   readonly tokens: (grid: Grid) => Float32Array;
   /** A column of the steps of a grid. */
   readonly steps: (grid: Grid) => Float32Array;
-  /** Numbers of the real tokens where each place holds several, row after row. */
+  /** Numbers of the real tokens if each position has several, row by row. */
   readonly rows: (grids: readonly Grid[]) => Float32Array;
 }
 
-/** A golden of test/fixtures/trl-ppo, with the means to read its padded grids as columns. */
+/** A golden of test/fixtures/trl-ppo, with functions that read its padded grids as columns. */
 export function readTrlGolden(name: (typeof trlCases)[number]): TrlGolden {
   const url = new URL(`../fixtures/trl-ppo/${name}.json`, import.meta.url);
   const file: TrlFile = JSON.parse(readFileSync(url, 'utf8'));

@@ -11,7 +11,7 @@ export interface WatchedRun {
   untilText(pattern: RegExp): Promise<void>;
 }
 
-/** Starts `proximal` in a new process whose output can be waited for. */
+/** Starts `proximal` in a new process and lets tests wait for its output. */
 export function startWatched(...args: string[]): WatchedRun {
   const child = startCli(...args);
   const output = { stdout: '', stderr: '' };

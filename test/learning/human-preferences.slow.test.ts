@@ -9,11 +9,11 @@ import { rewardRun } from '../../src/run/index.ts';
 const assets = fileURLToPath(new URL('../../../shared/assets', import.meta.url));
 const data = join(assets, 'hh-rlhf/helpful-base.test.jsonl.gz');
 const modelName = join(assets, 'stories15M-hf');
-const isThere = existsSync(data) && existsSync(modelName);
+const hasAssets = existsSync(data) && existsSync(modelName);
 
-describe('a reward model of real human preferences', () => {
-  it.skipIf(!isThere)(
-    'trains on HH pairs, and gets better on those that it learns (needs ../shared/assets)',
+describe('a reward model for real human preferences', () => {
+  it.skipIf(!hasAssets)(
+    'lowers the training loss on HH pairs (needs ../shared/assets)',
     { timeout: 600_000 },
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'proximal-hh-'));

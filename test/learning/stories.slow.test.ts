@@ -7,7 +7,7 @@ const folder = fileURLToPath(new URL('../../../shared/assets/stories15M-hf', imp
 
 describe('PPO on a real pretrained model', () => {
   it.skipIf(!existsSync(folder))(
-    'makes stories happier, and they stay stories (needs ../shared/assets/stories15M-hf)',
+    'makes stories happier without breaking them (needs ../shared/assets/stories15M-hf)',
     { timeout: 600_000 },
     async () => {
       const { before, after } = await learnStories(folder, { steps: 40 });

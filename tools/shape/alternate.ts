@@ -1,5 +1,5 @@
 /**
- * Runs a benchmark of two checkouts in turns and compares the medians, so that a slow moment of the
+ * Runs a benchmark of two checkouts alternately and compares the medians, so that a slow moment of the
  * machine affects both. A ratio before/after above 1 means that the new checkout is faster.
  *
  *   npx tsx tools/shape/alternate.ts --before DIR --after DIR --bench block|ppo-step|demo [--rounds N]
@@ -39,7 +39,7 @@ const { values } = parseArgs({
 const bench = benches[values.bench];
 if (bench === undefined || values.before === undefined || values.after === undefined) {
   const names = Object.keys(benches).join('|');
-  throw new Error(`Cannot compare benchmarks: give --before DIR --after DIR --bench ${names}`);
+  throw new Error(`Cannot compare benchmarks: pass --before DIR --after DIR --bench ${names}`);
 }
 const trees = { before: resolve(values.before), after: resolve(values.after) };
 const results = { before: [] as object[], after: [] as object[] };

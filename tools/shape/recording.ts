@@ -1,11 +1,11 @@
-/** What a run wrote, in a form that two checkouts can be compared by. */
+/** What a run wrote, in a form in which two checkouts can be compared. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 type Primitive = string | number | boolean | null;
 
-/** Values of one field in all records of a file; undefined where a record lacks it. */
+/** Values of one field in all records of a file; undefined if a record lacks it. */
 type Column = readonly (Primitive | undefined)[];
 
 /** Columns of one file by field. */
@@ -34,7 +34,7 @@ export interface Comparison {
   readonly differences: readonly string[];
 }
 
-/** Holds wording and times only. */
+/** Contains only wording and times. */
 const LOG_FILE = 'log.jsonl';
 
 /** Fields that depend on time, memory or wording. */

@@ -107,7 +107,7 @@ export function chooseCases(text: string): RunCase[] {
   return runCases.filter(({ name }) => needed.has(name));
 }
 
-/** Writes the data of all cases, taken from the preferences beside a model. */
+/** Writes the data of all cases, taken from the preferences next to a model. */
 export function writeInputs(folder: string, model: string): CaseInputs {
   const rows = readFileSync(join(model, 'preferences.jsonl'), 'utf8')
     .split('\n')

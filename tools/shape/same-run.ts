@@ -32,7 +32,7 @@ if (values.after !== undefined) report(before, record(values.after));
 function readBefore(): Recordings {
   if (values.against !== undefined) return JSON.parse(readFileSync(values.against, 'utf8'));
   if (values.before !== undefined) return record(values.before);
-  throw new Error('Cannot compare runs: give --before DIR or --against FILE');
+  throw new Error('Cannot compare runs: pass --before DIR or --against FILE');
 }
 
 /** Runs all chosen cases in a checkout. A case may read the run of an earlier one. */

@@ -12,7 +12,7 @@ export interface PatternPlaces {
   readonly generateAndGatherLoops: readonly string[];
 }
 
-/** What each pattern counts; printed beside the places. */
+/** What each pattern counts; printed next to the places. */
 export const patternMeanings: Readonly<Record<keyof PatternPlaces, string>> = {
   layerLoops: 'loops that await a `.run(…)` and mention layers: forward and backward passes',
   trainLoops: 'loops that await a step, and evaluate or save between steps',
@@ -119,7 +119,7 @@ function functionName(node: ts.Node): string {
 export interface EntryExports {
   readonly values: number;
   readonly types: number;
-  /** Values and types inside of exported namespaces (`export * as graph`), one level deep. */
+  /** Values and types inside exported namespaces (`export * as graph`), one level deep. */
   readonly inNamespaces: number;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Traces a checkout from inside of one process; `trace.ts` starts it there.
+ * Traces a checkout within one process, which `trace.ts` starts.
  *
  *   node --import tsx trace-child.ts first-token TREE OUTPUT MODEL PROMPTS
  *   node --import tsx trace-child.ts step TREE OUTPUT MODEL PROMPTS

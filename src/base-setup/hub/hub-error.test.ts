@@ -65,7 +65,7 @@ describe('the hub', () => {
     );
   });
 
-  test('gets the token from the option, HF_TOKEN or the saved login, but no other host does', async () => {
+  test('gets the token from the option, HF_TOKEN or the saved login; other hosts do not get it', async () => {
     setup.hub.token = 'secret';
     await resolveModel(modelId, { token: 'secret', cacheDir: join(setup.home, 'a') });
     vi.stubEnv('HF_TOKEN', 'secret');

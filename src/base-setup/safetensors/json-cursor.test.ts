@@ -79,7 +79,7 @@ test('count() reads only whole numbers up to 2^53 - 1', () => {
   expect(read('')).toThrow('got the end');
 });
 
-test('object() rejects a duplicate key, however it is escaped', () => {
+test('object() rejects a duplicate key, also if it is escaped', () => {
   expect(skipError('{"a":1,"b":2,"\\u0061":3}')).toBe(
     'Cannot read f: the text: a key must be unique, got "a" twice',
   );

@@ -59,7 +59,7 @@ async function readAll(file: Buffer): Promise<void> {
     await readFloat32Into(source, { info, target });
     const data = new DataView(bytes.buffer);
     if (!target.every((value, i) => Object.is(value, valueAt(data, { dtype, i })))) {
-      expect.fail(`${info.name} holds ${target}`);
+      expect.fail(`${info.name} contains ${target}`);
     }
   }
   expect(source.largestView).toBeLessThanOrEqual(file.length);

@@ -28,7 +28,7 @@ async function* readAll(weights: SafetensorsReader, names: readonly string[]) {
   }
 }
 
-test('writeSafetensors() writes the same bytes as Python, whatever the order of the tensors', async () => {
+test('writeSafetensors() writes the same bytes as Python for any order of tensors', async () => {
   const weights = await SafetensorsReader.open(join(fixtures, 'floats.safetensors'));
   const tensors = weights.tensors.map(({ name, shape, dtype }) => {
     return { name, shape, dtype: floatDtypes.find((float) => float === dtype)! };

@@ -59,7 +59,7 @@ test('byte-level tokenizers split a text into the same words as the native libra
 });
 
 test.each([true, false])(
-  'digits are cut as in the native library, one by one: %s',
+  'digits are split as in the native library, one by one: %s',
   async (individual_digits) => {
     const digits = { type: 'Digits', individual_digits };
     const pretokenizers = [digits, { ...byteLevel, use_regex: true }];

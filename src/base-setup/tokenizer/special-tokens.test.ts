@@ -36,7 +36,7 @@ test('PAD is Qwen’s <|vision_pad|> if <|endoftext|> is EOS in generation_confi
   expect(found).toMatchObject({ bosId: undefined, eosIds: [12, 10], padId: 13 });
 });
 
-test('PAD is the token named pad, whatever other pads there are', () => {
+test('PAD is the token named pad, even if there are other pad tokens', () => {
   const added = ['</s>', '<|image_pad|>', '[PAD]'];
   expect(find({ added, config: { eos_token: '</s>', pad_token: '</s>' } }).padId).toBe(12);
 });

@@ -46,7 +46,7 @@ export function findSpecialTokens(files: TokenizerFiles, vocabulary: Vocabulary)
   }
   const eos = [idOf('eos_token'), ...listOf(generation.eos_token_id ?? model.eos_token_id ?? [])];
   const eosIds = [...new Set(eos.filter((id) => id !== undefined))];
-  // `"bos_token": null` means that there is none, whatever the model's own files say.
+  // `"bos_token": null` means that there is none, even if other files of the model have one.
   const fallback = config.bos_token === null ? undefined : (bosOf(generation) ?? bosOf(model));
   const bosId = idOf('bos_token') ?? fallback;
   const padId = choosePad(

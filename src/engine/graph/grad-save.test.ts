@@ -37,7 +37,7 @@ describe('save lists', () => {
   );
 
   test.each(saves)(
-    '%s: forward, then backward, gives the gradients of the joint graph',
+    '%s: forward and backward graphs return the gradients of the joint graph',
     async (save) => {
       const { forward, backward, joint } = grad(graph, { ...options, save });
       const { y, ...saved } = await runGraph(forward, feeds);
@@ -158,12 +158,12 @@ describe('save lists', () => {
 function expectSavedToMeet({ forward, backward }: { forward: Graph; backward: Graph }): void {
   const saved = (types: Record<string, string>) =>
     Object.entries(types).filter(([name]) => name.startsWith('saved('));
-  const given = saved(typesOf(forward.outputs));
-  expect(given.length).toBeGreaterThan(0);
-  expect(saved(typesOf(backward.inputs)).sort()).toEqual(given.sort());
+  const outputs = saved(typesOf(forward.outputs));
+  expect(outputs.length).toBeGreaterThan(0);
+  expect(saved(typesOf(backward.inputs)).sort()).toEqual(outputs.sort());
 }
 
-test('a backward graph whose sizes only the inputs have takes one of them', async () => {
+test('a backward graph takes an input that binds a symbolic size', async () => {
   const graph = makeGraph({ y: sum(input('x', ['M', 2])) });
   const { backward } = grad(graph, { of: ['y'], wrt: ['x'], save: 'none' });
   expect(Object.keys(backward.inputs)).toEqual(['x']);

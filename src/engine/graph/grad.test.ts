@@ -113,7 +113,7 @@ describe('gradients add up', () => {
     const feeds = {
       x: floats([5, 6], [2, 1]),
       index: integers([1, 0, 1, 0], [4]),
-      // Place 3 is padding without a gradient: the first row occurs only once.
+      // Position 3 is padding without a gradient: the first row occurs only once.
       inverse: integers([1, 0, 3, 2], [2, 2]),
       'd(y)': floats([1, 10, 100, 0], [4, 1]),
     };
@@ -138,7 +138,7 @@ describe('cotangents', () => {
     }
   });
 
-  test('the cotangent of a larger output is fed, whatever its symbolic size', async () => {
+  test('the cotangent of a larger output is fed, for any symbolic size', async () => {
     const graph = makeGraph({ y: mul(input('v', ['M']), 2) });
     const { backward } = grad(graph, { of: ['y'], wrt: ['v'] });
     expect(typesOf(backward.inputs)).toEqual({ 'd(y)': 'float32[M]' });

@@ -10,7 +10,7 @@ import { tensor } from '../runtime/index.ts';
 const rowIndex = input('rows', ['N'], 'int32');
 const rows = (...indices: number[]) => tensor(Int32Array.from(indices), [indices.length]);
 
-/** A safetensors file of 4.8 GB, nearly all of it a hole: two embeddings, then a head of two rows. */
+/** A safetensors file of 4.8 GB, nearly all of it sparse: two embeddings, then a head of two rows. */
 function writeSparseModel(file: string) {
   const columns = 2048;
   const count = 293_000;

@@ -37,7 +37,7 @@ describe('ProtoWriter', () => {
     ['128, the first of two bytes', 128, 128n],
     ['2^31', 2 ** 31, 2n ** 31n],
     ['2^53 − 1', Number.MAX_SAFE_INTEGER, 2n ** 53n - 1n],
-    ['2^53 + 1, which no number holds', 2n ** 53n + 1n, 2n ** 53n + 1n],
+    ['2^53 + 1, which no number represents', 2n ** 53n + 1n, 2n ** 53n + 1n],
     ['the largest int64', 2n ** 63n - 1n, 2n ** 63n - 1n],
     ['the smallest int64', -(2n ** 63n), -(2n ** 63n)],
     ['−1 as a number', -1, -1n],

@@ -37,9 +37,10 @@ function expectEqualTo1e6(actual: NamedArrays, expected: Lists) {
   for (const [name, list] of Object.entries(expected)) {
     list.forEach((wanted, i) => {
       const got = actual[name]?.[i] ?? Number.NaN;
-      expect(Math.abs(got - wanted), `${name}[${i}]: ${got}, wanted ${wanted}`).toBeLessThanOrEqual(
-        1e-6 * Math.abs(wanted),
-      );
+      expect(
+        Math.abs(got - wanted),
+        `${name}[${i}]: ${got}, expected ${wanted}`,
+      ).toBeLessThanOrEqual(1e-6 * Math.abs(wanted));
     });
   }
 }

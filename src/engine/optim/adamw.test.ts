@@ -77,7 +77,7 @@ describe('AdamW.step()', () => {
     expect([...g]).toEqual([1, -1]);
   });
 
-  test('step() gives the same bits for any order and grouping of parameters', () => {
+  test('step() computes the same bits for any order and grouping of parameters', () => {
     const value = fc.float({ min: -100, max: 100, noNaN: true });
     const entry = fc.tuple(value, value, value);
     fc.assert(

@@ -63,11 +63,11 @@ describe('clipGradNorm()', () => {
   test('clipGradNorm() does not change gradients below maxNorm', () => {
     fc.assert(
       fc.property(finiteGradients, (gradients) => {
-        const kept = gradientsOf(Object.values(gradients));
+        const copies = gradientsOf(Object.values(gradients));
         clipGradNorm(gradients, globalNorm(gradients) * 1.001 + 1e-5);
-        expect(gradients).toEqual(kept);
+        expect(gradients).toEqual(copies);
         clipGradNorm(gradients, Infinity);
-        expect(gradients).toEqual(kept);
+        expect(gradients).toEqual(copies);
       }),
     );
   });
@@ -117,7 +117,7 @@ describe('GradientAccumulator', () => {
     expect([...accumulator.gradients.b!]).toEqual([3]);
   });
 
-  test('add() returns the same sum however the gradients are split', () => {
+  test('add() returns the same sum for any split of the gradients', () => {
     const whole = fc.integer({ min: -1000, max: 1000 });
     const part = fc.tuple(whole, whole, whole);
     fc.assert(

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { randomStream } from './index.ts';
 
 /** The standard score of χ² over equally likely bins (Wilson and Hilferty's approximation). */
-function uniformityScore(draw: () => number, { bins = 256, draws = 200_000 } = {}): number {
+function uniformityScore(sample: () => number, { bins = 256, samples = 200_000 } = {}): number {
   const counts = new Array<number>(bins).fill(0);
-  for (let i = 0; i < draws; i++) counts[Math.floor(draw() * bins)]!++;
-  const expected = draws / bins;
+  for (let i = 0; i < samples; i++) counts[Math.floor(sample() * bins)]!++;
+  const expected = samples / bins;
   const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
   const spread = 2 / (9 * (bins - 1));
   return ((chiSquare / (bins - 1)) ** (1 / 3) - (1 - spread)) / Math.sqrt(spread);
@@ -34,7 +34,7 @@ test('next() is uniform in its lowest 20 bits', () => {
 
 test('the first numbers of neighbouring streams are uniform', () => {
   let key = 0;
-  const score = uniformityScore(() => randomStream(7, 'token', key++).next(), { draws: 30_000 });
+  const score = uniformityScore(() => randomStream(7, 'token', key++).next(), { samples: 30_000 });
   expect(Math.abs(score)).toBeLessThan(3.3);
 });
 
@@ -66,20 +66,20 @@ test('successive numbers of a stream are not correlated', () => {
 test('normal() has the moments and the tails of the standard normal', () => {
   const n = 400_000;
   const stream = randomStream(3, 'normal');
-  const draws = Array.from({ length: n }, () => stream.normal());
-  const moment = (power: number) => draws.reduce((sum, x) => sum + x ** power, 0) / n;
+  const numbers = Array.from({ length: n }, () => stream.normal());
+  const moment = (power: number) => numbers.reduce((sum, x) => sum + x ** power, 0) / n;
   // E xᵏ and the standard deviation of xᵏ: √(E x²ᵏ − (E xᵏ)²).
-  for (const [power, mean, deviation] of [
+  for (const [power, mean, std] of [
     [1, 0, 1],
     [2, 1, Math.sqrt(2)],
     [3, 0, Math.sqrt(15)],
     [4, 3, Math.sqrt(96)],
   ] as const) {
-    const score = ((moment(power) - mean) / deviation) * Math.sqrt(n);
+    const score = ((moment(power) - mean) / std) * Math.sqrt(n);
     expect(Math.abs(score), `moment ${power}`).toBeLessThan(3.3);
   }
   // P(|x| > 3) = 0.0026998
-  const tail = draws.filter((x) => Math.abs(x) > 3).length;
+  const tail = numbers.filter((x) => Math.abs(x) > 3).length;
   expect(Math.abs(tail - n * 0.0026998)).toBeLessThan(3.3 * Math.sqrt(n * 0.0026998));
 });
 
@@ -92,7 +92,7 @@ test('shuffle() returns all 24 orders of four equally often', () => {
       if (!names.has(order)) names.set(order, names.size);
       return (names.get(order)! + 0.5) / 24;
     },
-    { bins: 24, draws: 48_000 },
+    { bins: 24, samples: 48_000 },
   );
   expect(Math.abs(score)).toBeLessThan(3.3);
   expect(names.size).toBe(24);

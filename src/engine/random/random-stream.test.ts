@@ -5,7 +5,7 @@ import { Sfc32 } from './random-stream.ts';
 
 type Keys = [StreamKey, ...StreamKey[]];
 
-const take = <T>(count: number, draw: () => T) => Array.from({ length: count }, draw);
+const take = <T>(count: number, sample: () => T) => Array.from({ length: count }, sample);
 
 /** Printed by tools/oracle/random/print_goldens.py; they must never change. */
 const goldens: { keys: Keys; next: number[]; normal: number[]; six: number[]; order: number[] }[] =
@@ -84,18 +84,18 @@ describe('RandomStream', () => {
     const stream = randomStream(3, 'integer');
     fc.assert(
       fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (n) => {
-        const drawn = stream.integer(n);
-        expect(Number.isInteger(drawn) && drawn >= 0 && drawn < n).toBe(true);
+        const sampled = stream.integer(n);
+        expect(Number.isInteger(sampled) && sampled >= 0 && sampled < n).toBe(true);
       }),
     );
     expect(stream.integer(1)).toBe(0);
   });
 
   test('integer() has no modulo bias', () => {
-    // With n = ¾ · 2⁵³, plain modulo would put half of the draws below n/3.
+    // With n = ¾ · 2⁵³, plain modulo would put half of the samples below n/3.
     const n = 0.75 * 2 ** 53;
     const stream = randomStream(4, 'bias');
-    const low = take(9000, () => stream.integer(n)).filter((drawn) => drawn < n / 3).length;
+    const low = take(9000, () => stream.integer(n)).filter((sampled) => sampled < n / 3).length;
     expect(Math.abs(low - 3000)).toBeLessThan(4 * Math.sqrt(9000 * (1 / 3) * (2 / 3)));
   });
 
@@ -160,7 +160,7 @@ test('Sfc32 returns the words of the reference implementation', () => {
   ]);
 });
 
-test('Sfc32 takeWordss seed words of any 32 bits and counts its outputs', () => {
+test('Sfc32 accepts any 32-bit seed words and counts its outputs', () => {
   const generator = new Sfc32([0xffffffff, 0x80000000, 0xdeadbeef]);
   const [, , , counter] = generator.state();
   expect(counter).toBe(16);

@@ -4,10 +4,10 @@ import { Sampler, type SamplingOptions } from './sampler.ts';
 
 /** The standard score of χ² of samples against probabilities (Wilson and Hilferty's approximation). */
 function chiSquareScore(counts: number[], probabilities: number[]): number {
-  const draws = counts.reduce((sum, count) => sum + count, 0);
+  const samples = counts.reduce((sum, count) => sum + count, 0);
   const possible = [...probabilities.keys()].filter((i) => probabilities[i]! > 0);
   const terms = possible.map(
-    (i) => (counts[i]! - draws * probabilities[i]!) ** 2 / (draws * probabilities[i]!),
+    (i) => (counts[i]! - samples * probabilities[i]!) ** 2 / (samples * probabilities[i]!),
   );
   const degrees = possible.length - 1;
   const spread = 2 / (9 * degrees);
@@ -18,10 +18,10 @@ function chiSquareScore(counts: number[], probabilities: number[]): number {
 function count(
   sampler: Sampler,
   logits: Float32Array,
-  { draws, seed }: { draws: number; seed: number },
+  { samples, seed }: { samples: number; seed: number },
 ) {
   const counts = new Array<number>(logits.length).fill(0);
-  for (let i = 0; i < draws; i++) {
+  for (let i = 0; i < samples; i++) {
     const uniform = randomStream(seed, 'frequencies', i).next();
     counts[sampler.sample(logits, { uniform, seen: [0, 4] }).token]!++;
   }
@@ -40,7 +40,7 @@ const cases: [SamplingOptions, number[]][] = [
 ];
 
 test.each(cases)('sample() has the frequencies of the exact distribution: %j', (options, exact) => {
-  const counts = count(new Sampler(options), logits, { draws: 20_000, seed: 1 });
+  const counts = count(new Sampler(options), logits, { samples: 20_000, seed: 1 });
   exact.forEach((p, token) => {
     if (p === 0) expect(counts[token]).toBe(0);
   });
@@ -48,7 +48,7 @@ test.each(cases)('sample() has the frequencies of the exact distribution: %j', (
 });
 
 test('the frequency test detects a distribution that is off by 7 %', () => {
-  const counts = count(new Sampler(), logits, { draws: 20_000, seed: 1 });
+  const counts = count(new Sampler(), logits, { samples: 20_000, seed: 1 });
   expect(chiSquareScore(counts, [1 / 16, 2 / 16, 3 / 16, 4.3 / 16, 5.7 / 16])).toBeGreaterThan(3.3);
 });
 
@@ -56,7 +56,7 @@ test('sample() samples from every block of a long row', () => {
   const weights = Array.from({ length: 1000 }, (_, i) => 1 + (i % 7));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const counts = count(new Sampler(), Float32Array.from(weights, Math.log), {
-    draws: 30_000,
+    samples: 30_000,
     seed: 2,
   });
   const score = chiSquareScore(

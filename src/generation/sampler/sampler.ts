@@ -240,8 +240,8 @@ interface OptionCheck {
   readonly remedy: string;
 }
 
-function expectThat(holds: boolean, { requirement, value, remedy }: OptionCheck): void {
-  if (!holds) {
+function expectThat(isMet: boolean, { requirement, value, remedy }: OptionCheck): void {
+  if (!isMet) {
     throw new RangeError(`Cannot create a sampler: ${requirement}, got ${value}; ${remedy}`);
   }
 }

@@ -10,12 +10,12 @@ const sizes = (blocks: readonly AttentionBlock[]) =>
   blocks.map(({ spans, queries, keys }) => [spans.length, queries, keys]);
 
 describe('planBlocks()', () => {
-  test('leaves short sequences of one length together', () => {
+  test('puts short sequences of equal length into one block', () => {
     const blocks = planBlocks(consecutiveRows([90, 90, 90]), { width: WIDE });
     expect(sizes(blocks)).toEqual([[3, 90, 90]]);
   });
 
-  test('cuts a long sequence into pieces that see no more than they may', () => {
+  test('splits a long sequence into spans that see only earlier keys', () => {
     const rows = consecutiveRows([256]);
     expect(sizes(planBlocks(rows, { width: WIDE })).sort()).toEqual([
       [1, 64, 128],
@@ -26,13 +26,13 @@ describe('planBlocks()', () => {
     expect(sizes(planBlocks(rows, { width: NARROW }))).toEqual([[1, 256, 256]]);
   });
 
-  test('pads no short sequence to a long one', () => {
+  test('does not pad short sequences to the length of a long one', () => {
     const blocks = planBlocks(consecutiveRows([20, 200, 22]), { width: WIDE });
     expect(blocks.find(({ keys }) => keys < 30)?.spans).toHaveLength(2);
   });
 
-  test('lets a prompt of several responses ask once', () => {
-    // A prompt of 64 in four sequences of 96.
+  test('computes the queries of a shared prompt once', () => {
+    // Four sequences of 96 tokens share a prompt of 64.
     const sequences = Array.from({ length: 4 }, (_, b) =>
       Array.from({ length: 96 }, (_, t) => (t < 64 ? t : 1000 * b + t)),
     );
@@ -43,7 +43,7 @@ describe('planBlocks()', () => {
     ]);
   });
 
-  test('asks nothing where the answer is known', () => {
+  test('has no queries for known rows', () => {
     const rows = [Int32Array.of(0, 1, 3, 4), Int32Array.of(0, 1, 5), Int32Array.of(2, 6)];
     const [block] = planBlocks(rows, { known: 3, width: WIDE });
     expect(block).toEqual({
@@ -60,13 +60,13 @@ describe('planBlocks()', () => {
   const lengths = fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 12 });
   const widths = fc.constantFrom(NARROW, 512, WIDE, 100_000);
 
-  test('every token asks once, in few blocks that hold their spans', () => {
+  test('every row is a query once, in few blocks that are large enough for their spans', () => {
     fc.assert(
       fc.property(lengths, widths, (all, width) => {
         const rows = consecutiveRows(all);
         const blocks = planBlocks(rows, { width });
         expect([1, 2, 4, 8]).toContain(blocks.length);
-        const asked = blocks.flatMap(({ spans, queries, keys }) =>
+        const queryRows = blocks.flatMap(({ spans, queries, keys }) =>
           spans.flatMap(({ sequence, start, end }) => {
             expect(end - start).toBeLessThanOrEqual(queries);
             expect(end).toBeLessThanOrEqual(keys);
@@ -74,12 +74,12 @@ describe('planBlocks()', () => {
           }),
         );
         const total = all.reduce((a, b) => a + b);
-        expect(asked.sort((a, b) => a - b)).toEqual([...Array(total).keys()]);
+        expect(queryRows.sort((a, b) => a - b)).toEqual([...Array(total).keys()]);
       }),
     );
   });
 
-  test('computes at most half as much again as one padded block would', () => {
+  test('computes at most 1.5 times as many scores as one padded block', () => {
     fc.assert(
       fc.property(lengths, widths, (all, width) => {
         const area = sizes(planBlocks(consecutiveRows(all), { width })).reduce(

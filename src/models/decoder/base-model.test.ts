@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { largestDifference } from '../../../test/helpers/model-difference.ts';
 import { fixtureFolder, loadFolder, useModel } from '../../../test/helpers/model-fixtures.ts';
-import { drawIds, forward } from '../../../test/helpers/model-runs.ts';
+import { forward, sampleIds } from '../../../test/helpers/model-runs.ts';
 import { countSessions } from '../../engine/runtime/index.ts';
 import { forward as runLayers } from './forward.ts';
 import { PackedBatch } from './packed-batch.ts';
@@ -37,7 +37,7 @@ describe('BaseModel', () => {
     expect([...data]).toEqual([...sum(0), ...sum(1), ...sum(0)]);
   });
 
-  test.each([96, -1])('refuses token %i, which the vocabulary lacks', async (token) => {
+  test.each([96, -1])('rejects token %i, which is not in the vocabulary', async (token) => {
     await expect(runLayers(llama, new PackedBatch([[1, token]]))).rejects.toThrow(
       new RangeError(
         `Cannot embed the tokens: tokens must be below the vocabulary of 96, got ${token}`,
@@ -45,8 +45,8 @@ describe('BaseModel', () => {
     );
   });
 
-  test('refuses a text longer than the learned positions', async () => {
-    const ids = drawIds(gpt2.base, 81);
+  test('rejects a text longer than the learned positions', async () => {
+    const ids = sampleIds(gpt2.base, 81);
     await expect(forward(gpt2.base, [ids])).rejects.toThrow(
       new RangeError('Cannot embed the tokens: positions must be below 80, got 80'),
     );
@@ -54,7 +54,7 @@ describe('BaseModel', () => {
     expect(whole.at(-1)?.every(Number.isFinite)).toBe(true);
   });
 
-  test('dispose() frees its sessions, after which it compiles anew', async () => {
+  test('dispose() frees its sessions; later calls compile again', async () => {
     const before = countSessions();
     const base = await loadFolder(fixtureFolder('qwen2-tied'));
     const first = await forward(base, [[1, 2, 3]]);

@@ -70,7 +70,7 @@ export class BaseModel implements AdapterBase {
     );
   }
 
-  /** What identifies this model in adapters that are trained over it, from the weights as they are. */
+  /** What identifies this model in adapters that are trained over it, computed from the current weights. */
   fingerprint(): BaseFingerprint {
     return fingerprintModel(this.architecture, this.weights);
   }

@@ -9,13 +9,13 @@ import {
 } from '../../../test/helpers/model-fixtures.ts';
 import { mergeByHand } from '../../../test/helpers/model-merge.ts';
 import {
-  decodeGiven,
   decodeGreedily,
-  drawIds,
+  decodeTokens,
   forward,
   makeAdapter,
   makeDecoder,
   rowsOf,
+  sampleIds,
 } from '../../../test/helpers/model-runs.ts';
 import { LoraAdapter } from '../../base-setup/lora/lora-adapter.ts';
 import type { LoraConfig } from '../../base-setup/lora/lora-config.ts';
@@ -31,13 +31,13 @@ import { weightShapes } from './weight-shapes.ts';
 
 const lora: LoraConfig = { r: 3, lora_alpha: 6 };
 
-/** Runs for every family and config: what any model must do, whatever it computes. */
+/** Runs for every family and config: what every model must do. */
 describe.each(fixtureNames)('%s', (name) => {
   const model = useModel(fixtureFolder(name));
   const golden = readGolden(name);
   const long = golden.sequences.at(-1) as GoldenSequence;
   const ragged = (seed: number) =>
-    [5, 1, 12, 66, 3].map((length) => drawIds(model.base, length, seed));
+    [5, 1, 12, 66, 3].map((length) => sampleIds(model.base, length, seed));
 
   describe('against transformers', () => {
     test('logits are equal', async () => {
@@ -54,7 +54,7 @@ describe.each(fixtureNames)('%s', (name) => {
     test('logprobs and entropies are equal at temperatures 1 and 0.7', async () => {
       for (const { ids, at } of golden.sequences) {
         const { hidden } = await runLayers(model, new PackedBatch([ids]));
-        // The last token has no successor; its entropy counts all the same.
+        // The last token has no successor; its entropy still counts.
         const next = Int32Array.from([...ids.slice(1), 0]);
         expect(at.map(({ temperature }) => temperature)).toEqual([1, 0.7]);
         for (const { temperature, logprobs, entropies } of at) {
@@ -79,7 +79,7 @@ describe.each(fixtureNames)('%s', (name) => {
 
   describe('with a cache', () => {
     test.each(['f32', 'f32-feeds'] as const)(
-      'a token by itself has the logits of the whole sequence in %s',
+      'tokens that run one by one have the logits of the whole sequence in %s',
       async (precision) => {
         const [whole = []] = await forward(model.base, [long.ids]);
         const run = await makeDecoder(model.base, { precision });
@@ -87,46 +87,46 @@ describe.each(fixtureNames)('%s', (name) => {
           slots: [0],
           cache: run.cache,
         });
-        const [stepped = []] = await decodeGiven(run, [long.ids.slice(5)]);
+        const [stepped = []] = await decodeTokens(run, [long.ids.slice(5)]);
         const cached = [...rowsOf(prefilled), ...stepped];
         expect(relativeDifference(cached, whole.slice(4))).toBeLessThan(1e-5);
       },
     );
 
-    test('slots of different lengths decode as each would alone', async () => {
+    test('slots of different lengths decode as each does alone', async () => {
       const prompts = ragged(1);
-      const tokens = prompts.map((_, slot) => drawIds(model.base, 8, slot));
+      const tokens = prompts.map((_, slot) => sampleIds(model.base, 8, slot));
       const together = await makeDecoder(model.base, { slots: prompts.length });
       await together.decoder.prefill(prompts, {
         slots: prompts.map((_, slot) => slot),
         cache: together.cache,
       });
-      const batched = await decodeGiven(together, tokens);
+      const batched = await decodeTokens(together, tokens);
       for (const [slot, prompt] of prompts.entries()) {
         const alone = await makeDecoder(model.base);
         await alone.decoder.prefill([prompt], { slots: [0], cache: alone.cache });
-        const [single = []] = await decodeGiven(alone, [tokens[slot] ?? []]);
+        const [single = []] = await decodeTokens(alone, [tokens[slot] ?? []]);
         expect(relativeDifference(batched[slot] ?? [], single)).toBeLessThan(1e-5);
       }
     });
 
-    test('a slot that took over a longer text shows nothing of it', async () => {
-      const [longer, shorter] = [drawIds(model.base, 60, 2), drawIds(model.base, 7, 3)];
+    test('a slot does not see an earlier, longer text', async () => {
+      const [longer, shorter] = [sampleIds(model.base, 60, 2), sampleIds(model.base, 7, 3)];
       const [whole = []] = await forward(model.base, [shorter]);
       const run = await makeDecoder(model.base, { slots: 2 });
       await run.decoder.prefill([longer, longer], { slots: [0, 1], cache: run.cache });
       await run.decoder.prefill([shorter.slice(0, 4)], { slots: [0], cache: run.cache });
-      const [stepped = []] = await decodeGiven(run, [shorter.slice(4)]);
+      const [stepped = []] = await decodeTokens(run, [shorter.slice(4)]);
       expect(relativeDifference(stepped, whole.slice(4))).toBeLessThan(1e-5);
     });
 
-    test('a copied slot goes on as its original, which stays as it was', async () => {
-      const [copied, other] = [drawIds(model.base, 20, 4), drawIds(model.base, 33, 5)];
-      const [left, right] = [drawIds(model.base, 6, 6), drawIds(model.base, 6, 7)];
+    test('a copied slot continues like its original, which is unchanged', async () => {
+      const [copied, other] = [sampleIds(model.base, 20, 4), sampleIds(model.base, 33, 5)];
+      const [left, right] = [sampleIds(model.base, 6, 6), sampleIds(model.base, 6, 7)];
       const run = await makeDecoder(model.base, { slots: 3 });
       await run.decoder.prefill([other, copied, other], { slots: [0, 1, 2], cache: run.cache });
       run.cache.copy(1, 0);
-      const stepped = await decodeGiven(run, [left, right]);
+      const stepped = await decodeTokens(run, [left, right]);
       for (const [slot, tail] of [left, right].entries()) {
         const [whole = []] = await forward(model.base, [[...copied, ...tail]]);
         expect(relativeDifference(stepped[slot] ?? [], whole.slice(20))).toBeLessThan(1e-5);
@@ -144,7 +144,7 @@ describe.each(fixtureNames)('%s', (name) => {
       }
     });
 
-    test('a token changes no logits before it, and those at its place', async () => {
+    test('a token changes no earlier logits, but its own and later ones', async () => {
       const changed = [...long.ids];
       changed[40] = ((long.ids[40] ?? 0) + 1) % 96;
       const [before = [], after = []] = await forward(model.base, [long.ids, changed]);
@@ -155,7 +155,7 @@ describe.each(fixtureNames)('%s', (name) => {
   });
 
   describe('with an adapter', () => {
-    test('that is untrained, logits stay as they are', async () => {
+    test('that is untrained, logits are unchanged', async () => {
       const adapter = LoraAdapter.create(lora, model.base.modules());
       const plain = await forward(model.base, [long.ids]);
       const adapted = await forward(model.base, [long.ids], adapter);
@@ -165,7 +165,7 @@ describe.each(fixtureNames)('%s', (name) => {
         slots: [0],
         cache: run.cache,
       });
-      const [stepped = []] = await decodeGiven(run, [long.ids.slice(4, 12)]);
+      const [stepped = []] = await decodeTokens(run, [long.ids.slice(4, 12)]);
       const cached = [...rowsOf(prefilled), ...stepped];
       expect(relativeDifference(cached, plain[0]?.slice(3, 12) ?? [])).toBeLessThan(1e-5);
     });
@@ -182,7 +182,7 @@ describe.each(fixtureNames)('%s', (name) => {
       const adapted = await forward(model.base, sequences, adapter);
       const run = await makeDecoder(model.base, { adapter });
       await run.decoder.prefill([long.ids.slice(0, 4)], { slots: [0], cache: run.cache });
-      const [cached = []] = await decodeGiven(run, [long.ids.slice(4, 12)]);
+      const [cached = []] = await decodeTokens(run, [long.ids.slice(4, 12)]);
       await merged.dispose();
       for (const [i, rows] of expected.entries()) {
         expect(relativeDifference(adapted[i] ?? [], rows)).toBeLessThan(1e-5);
@@ -191,7 +191,7 @@ describe.each(fixtureNames)('%s', (name) => {
       expect(relativeDifference(cached, expected[0]?.slice(4) ?? [])).toBeLessThan(1e-5);
     });
 
-    test('that changes in place, the next step knows it', async () => {
+    test('that changes in place, the next step uses the change', async () => {
       const adapter = makeAdapter(model.base, lora, 2);
       const { decoder, cache } = await makeDecoder(model.base, { adapter, slots: 2 });
       await decoder.prefill([long.ids.slice(0, 9)], { slots: [0], cache });
@@ -212,7 +212,7 @@ describe.each(fixtureNames)('%s', (name) => {
   describe('heads', () => {
     const sequences = golden.sequences.map(({ ids }) => ids);
     const token = 41;
-    /** With a row of the output head as its weight, a scalar head must give that token's logit. */
+    /** With a row of the output head as its weight, a scalar head must return that token's logit. */
     const scalarOptions = () => ({
       base: model.base,
       head: takeRows(model.base.weight(model.base.headName), [token]),
@@ -228,7 +228,7 @@ describe.each(fixtureNames)('%s', (name) => {
       }
     });
 
-    test('a value head reads the token before each of the response', async () => {
+    test('a value head reads the token before each response token', async () => {
       const value = new ValueModel(scalarOptions());
       const ours = await value.values(
         [long.ids.slice(0, 64), long.ids.slice(0, 10)],
@@ -242,7 +242,7 @@ describe.each(fixtureNames)('%s', (name) => {
       expect(ours[0]?.[0]).toBeCloseTo(long.logits[0]?.[token] ?? Number.NaN, 4);
     });
 
-    test('a reward head reads the last token, on whichever side the padding is', async () => {
+    test('a reward head reads the last token, with padding on either side', async () => {
       const reward = new RewardModel(scalarOptions());
       const expected = golden.sequences.map(({ logits }) => logits.at(-1)?.[token] ?? Number.NaN);
       for (const side of ['left', 'right']) {
@@ -258,7 +258,7 @@ describe.each(fixtureNames)('%s', (name) => {
       }
     });
 
-    test('prefill gives the logits after the last token of each prompt', async () => {
+    test('prefill returns the logits after the last token of each prompt', async () => {
       const run = await makeDecoder(model.base, { slots: golden.sequences.length });
       const slots = sequences.map((_, slot) => slot);
       const { logits } = await run.decoder.prefill(sequences, { slots, cache: run.cache });
@@ -268,7 +268,7 @@ describe.each(fixtureNames)('%s', (name) => {
     });
   });
 
-  test('describe() is read as the same config', () => {
+  test('readArchitecture() reads the config that describe() returns', () => {
     const { family, config } = model.base.architecture;
     expect(readArchitecture(family.describe(config)).config).toEqual(config);
   });
@@ -276,7 +276,7 @@ describe.each(fixtureNames)('%s', (name) => {
   test('weightShapes() are the names and shapes in the file', async () => {
     const reader = await SafetensorsReader.open(fixtureFolder(name));
     await reader.close();
-    // An older GPT-2 leaves out the prefix and holds causal masks.
+    // An older GPT-2 file has no prefix but has causal masks.
     const prefix = name === 'gpt2-inner' ? 'transformer.' : '';
     const stored = reader.tensors
       .filter((info) => !/^h\.\d+\.attn\.bias$/.test(info.name))

@@ -6,7 +6,7 @@ import { layerParts, layerPrefix } from './layer-graph.ts';
 import { dropoutName } from './module-context.ts';
 import { concatRows } from './rows.ts';
 
-/** How many tokens masks are for, and where their numbers come from. */
+/** The number of tokens that masks are for, and the source of their random numbers. */
 interface MaskOptions {
   readonly rows: number;
   readonly random: RandomStream;
@@ -27,7 +27,7 @@ export function layerMasks(
   const masks: Record<string, Tensor> = {};
   for (let i = 0; i < count; i++) {
     for (const [name, width] of maskedWidths(role)) {
-      masks[dropoutName(`${layerPrefix(i, count)}${name}`)] = drawMask(p, { width, ...options });
+      masks[dropoutName(`${layerPrefix(i, count)}${name}`)] = sampleMask(p, { width, ...options });
     }
   }
   return masks;
@@ -35,11 +35,11 @@ export function layerMasks(
 
 const embeddingMaskName = dropoutName('embeddings');
 
-/** The mask of the embeddings, if some are dropped: only where they are trained too. */
+/** The mask of the embeddings, if some are dropped: only if they are trained too. */
 export function embeddingMask({ base, adapter }: LayerRole, options: MaskOptions): Feeds {
   const { embd_pdrop: p, hidden_size: width } = base.architecture.config;
   if (adapter !== undefined || p === 0) return {};
-  return { [embeddingMaskName]: drawMask(p, { width, ...options }) };
+  return { [embeddingMaskName]: sampleMask(p, { width, ...options }) };
 }
 
 /** The mask of the embeddings of consecutive parts of a batch; undefined if none are dropped. */
@@ -60,7 +60,7 @@ function maskedWidths({ base, adapter }: LayerRole): (readonly [string, number])
 }
 
 /** A mask [rows, width]: 0 with probability p, otherwise 1/(1 − p), whose mean is 1. */
-function drawMask(
+function sampleMask(
   p: number,
   { rows, width, random }: MaskOptions & { readonly width: number },
 ): Tensor<'float32'> {

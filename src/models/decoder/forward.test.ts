@@ -56,14 +56,19 @@ function countFlops(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('shared prefixes', () => {
-  /** Two prompts: three responses to the first, two to the second; one unrelated text between. */
+  /** Two prompts: three responses to the first, two to the second, and an unrelated text in between. */
   function makeSequences(vocabulary: number, prompt: number): number[][] {
     const random = randomStream(0, 'shared prompts', prompt);
-    const draw = (length: number) =>
+    const sampleIds = (length: number) =>
       Array.from({ length }, () => Math.floor(random.next() * vocabulary));
-    const [a, b] = [draw(prompt), draw(prompt + 3)];
-    const all = [[...a, ...draw(5)], [...a, ...draw(2)], draw(4), [...b, ...draw(3)]];
-    return [...all, [...a, ...draw(7)], [...b, ...draw(6)]];
+    const [a, b] = [sampleIds(prompt), sampleIds(prompt + 3)];
+    const all = [
+      [...a, ...sampleIds(5)],
+      [...a, ...sampleIds(2)],
+      sampleIds(4),
+      [...b, ...sampleIds(3)],
+    ];
+    return [...all, [...a, ...sampleIds(7)], [...b, ...sampleIds(6)]];
   }
 
   interface RunOptions {
@@ -90,27 +95,27 @@ describe('shared prefixes', () => {
 
   async function expectEqual(base: BaseModel, sequences: number[][], save: SaveList) {
     const adapter = randomAdapter(base);
-    const apart = await run(base, sequences, { share: false, save, adapter });
+    const unshared = await run(base, sequences, { share: false, save, adapter });
     const shared = await run(base, sequences, { share: true, save, adapter });
-    expect(shared.rows).toBeLessThan(apart.rows);
-    expect(largestDifference(apart.hidden.data, shared.hidden.data)).toBeLessThan(1e-5);
-    expect(largestDifference(apart.dx, shared.dx)).toBeLessThan(1e-4);
-    expectSameGradients(apart.gradients, shared.gradients);
+    expect(shared.rows).toBeLessThan(unshared.rows);
+    expect(largestDifference(unshared.hidden.data, shared.hidden.data)).toBeLessThan(1e-5);
+    expect(largestDifference(unshared.dx, shared.dx)).toBeLessThan(1e-4);
+    expectSameGradients(unshared.gradients, shared.gradients);
   }
 
-  it.each(fixtureNames)('give the same states and gradients: %s', async (family) => {
+  it.each(fixtureNames)('do not change states and gradients: %s', async (family) => {
     const base = await loadFolder(fixtureFolder(family));
     await expectEqual(base, makeSequences(base.architecture.config.vocab_size, 10), 'matmul');
     await base.dispose();
   });
 
-  it.each(['none', 'all'] as const)('do so with saveActivations %s', async (save) => {
+  it.each(['none', 'all'] as const)('do not change them with saveActivations %s', async (save) => {
     const base = await loadFolder(embeddedFolder);
     await expectEqual(base, makeSequences(base.architecture.config.vocab_size, 10), save);
     await base.dispose();
   });
 
-  it('do so in several blocks of attention', async () => {
+  it('do not change them with several attention blocks', async () => {
     const base = await loadFolder(embeddedFolder);
     const { config } = base.architecture;
     const sequences = makeSequences(config.vocab_size, 400);
@@ -126,10 +131,10 @@ describe('past passes', () => {
   /** Prompts of 9, 3 and 14 tokens with 2, 1 and 3 responses of different lengths. */
   function makeResponses(vocabulary: number) {
     const random = randomStream(0, 'prompt passes');
-    const draw = (length: number) =>
+    const sampleIds = (length: number) =>
       Int32Array.from({ length }, () => Math.floor(random.next() * vocabulary));
-    const [a, b, c] = [draw(9), draw(3), draw(14)] as const;
-    return toResponses([a, a, b, c, c, c], [4, 1, 6, 2, 5, 3].map(draw));
+    const [a, b, c] = [sampleIds(9), sampleIds(3), sampleIds(14)] as const;
+    return toResponses([a, a, b, c, c, c], [4, 1, 6, 2, 5, 3].map(sampleIds));
   }
 
   function setUp(base: BaseModel, save: SaveList) {
@@ -140,7 +145,7 @@ describe('past passes', () => {
     return { role, run, prompts: distinctPrompts(responses) };
   }
 
-  /** Runs prompts as a rollout does, in its own order. */
+  /** Runs prompts in a different order, as a rollout does. */
   async function runPrompts(
     { role, prompts }: Pick<ReturnType<typeof setUp>, 'role' | 'prompts'>,
     save: SaveList,
@@ -168,7 +173,7 @@ describe('past passes', () => {
     expect(largestDifference(all.dx.data, some.dx.data)).toBeLessThan(1e-4);
   }
 
-  it.each(fixtureNames)('give the states and gradients of a whole pass: %s', async (family) => {
+  it.each(fixtureNames)('lead to the states and gradients of a whole pass: %s', async (family) => {
     const base = await loadFolder(fixtureFolder(family));
     await expectSame(base, 'matmul');
     await expectSame(base, 'none');
@@ -208,7 +213,7 @@ describe('layersPerSession', () => {
     return { keys, hidden: hidden.data, gradients };
   }
 
-  it.each([2, 3, 100])('changes nothing but the sessions: %i layers in each', async (layers) => {
+  it.each([2, 3, 100])('does not change results: %i layers per session', async (layers) => {
     const base = await loadFolder(embeddedFolder);
     expect(base.architecture.config.num_hidden_layers).toBeGreaterThan(3);
     const single = await run(base, 1);
@@ -222,7 +227,7 @@ describe('layersPerSession', () => {
     await base.dispose();
   });
 
-  it('draws the same dropout masks', async () => {
+  it('samples the same dropout masks', async () => {
     const base = await loadFolder(embeddedFolder);
     const single = await run(base, 1, randomStream(1, 'dropout'));
     const joint = await run(base, 2, randomStream(1, 'dropout'));

@@ -19,13 +19,13 @@ const wrt = ['x', ...adapters];
 const gradientNames = wrt.map(gradientName);
 const goldenFeeds: Tensors = { ...golden.tensors, ...layoutFeeds(config, lengths) };
 
-/** Runs a graph with those of the tensors that it takes. */
+/** Runs a graph with the tensors that are its inputs. */
 function runWith(graph: Graph, tensors: Tensors): Promise<Outputs> {
   const feeds = Object.keys(graph.inputs).map((name) => [name, tensors[name] as Tensor]);
   return runGraph(graph, Object.fromEntries(feeds));
 }
 
-/** The largest difference, relative to the largest number that is expected. */
+/** The largest difference, relative to the largest expected number. */
 function differenceOf(actual: Tensor | undefined, expected: Tensor | undefined): number {
   if (actual === undefined || expected === undefined) return Number.NaN;
   expect(actual.shape).toEqual(expected.shape);
@@ -71,7 +71,7 @@ function feedsOfSequence(sequence: number): Tensors {
   return { ...goldenFeeds, ...layoutFeeds(config, [length]), ...Object.fromEntries(rows) };
 }
 
-test('the golden moves every gradient: none of them is zero', () => {
+test('no gradient of the golden is zero', () => {
   expect(gradientNames).toHaveLength(15);
   for (const name of gradientNames) {
     const largest = Math.max(...(golden.tensors[name]?.data ?? []).map(Math.abs));
@@ -79,7 +79,7 @@ test('the golden moves every gradient: none of them is zero', () => {
   }
 });
 
-test('layerParts() knows the shapes of the linear modules', () => {
+test('layerParts() returns the shapes of the linear modules', () => {
   const names = adapters.filter((name) => name.includes('lora_A'));
   const shapes = names.map((name) => {
     const module = name.replace('.lora_A.weight', '');
@@ -128,9 +128,9 @@ describe('layerGraph()', () => {
   test.each([2, 3, 4])('in %i blocks its output and gradients equal torch', async (pieces) => {
     const { form } = layoutOf(config, lengths, pieces);
     expect(form).toEqual({ blocks: pieces, shared: true, past: false });
-    const cut = build(config, lora, form);
+    const split = build(config, lora, form);
     const feeds = { ...goldenFeeds, ...layoutFeeds(config, lengths, pieces) };
-    const { joint, forward, backward } = grad(cut, { of: ['y'], wrt });
+    const { joint, forward, backward } = grad(split, { of: ['y'], wrt });
     expectClose(await runWith(joint, feeds), { expected: golden.tensors, within: 1e-5 });
     const saved = await runWith(forward, feeds);
     const gradients = await runWith(backward, { ...feeds, ...saved });
@@ -156,7 +156,7 @@ describe('layerGraph()', () => {
       expect(count('all')).toBeGreaterThan(count('matmul'));
     });
 
-    test('matmul saves no attention scores, whose size is a length squared', () => {
+    test('matmul saves no attention scores, whose size is quadratic in the length', () => {
       const squared = (save: SaveList) => {
         const { forward } = grad(block, { of: ['y'], wrt, save });
         return Object.values(forward.outputs).filter(
@@ -169,7 +169,7 @@ describe('layerGraph()', () => {
   });
 
   describe('packed sequences', () => {
-    test('give each sequence what it gives alone', async () => {
+    test('have the results of each sequence alone', async () => {
       const together = await runJoint(goldenFeeds);
       let from = 0;
       for (const [sequence, length] of lengths.entries()) {
@@ -194,7 +194,7 @@ describe('layerGraph()', () => {
       }
     });
 
-    test('see nothing of their padding: whatever rows stand there, nothing changes', async () => {
+    test('do not depend on the rows in their padding', async () => {
       const [longest, total] = [Math.max(...lengths), lengths.reduce((a, b) => a + b)];
       const repad = (name: string, heads: number): [string, Tensor] => {
         const { data, shape } = goldenFeeds[name] as Tensor<'int32'>;
@@ -212,7 +212,7 @@ describe('layerGraph()', () => {
       expect(await runJoint({ ...goldenFeeds, ...repadded })).toEqual(await runJoint(goldenFeeds));
     });
 
-    test('see nothing of later tokens', async () => {
+    test('do not depend on later tokens', async () => {
       const changed = tensor(
         Float32Array.from(goldenFeeds.x?.data ?? []),
         goldenFeeds.x?.shape ?? [],

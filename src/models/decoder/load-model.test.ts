@@ -33,7 +33,7 @@ describe('loadBase()', () => {
     expect([...new Set(stored)].sort()).toEqual(['BF16 in 1', 'F16 in 1', 'F32 in 1', 'F32 in 3']);
   });
 
-  test('a tied model has no head of its own, an untied one has', async () => {
+  test('only an untied model has its own head', async () => {
     const tied = await loadFolder(fixtureFolder('qwen3-tied'));
     const untied = await loadFolder(fixtureFolder('qwen3-untied'));
     expect(tied.weights.has('lm_head.weight')).toBe(false);
@@ -45,22 +45,22 @@ describe('loadBase()', () => {
   });
 
   describe('rejects', () => {
-    const ofAnother = 'the weights belong to another model';
+    const wrongModel = 'the weights belong to another model';
 
-    test('weights of another shape than the config says', async () => {
+    test('weights whose shape differs from the config', async () => {
       const folder = changeConfig('llama-gqa', { intermediate_size: 48 });
       await expect(loadFolder(folder)).rejects.toThrow(
         new RangeError(
-          `Cannot load ${folder}: according to its config.json "model.layers.0.mlp.gate_proj.weight" must be [48,32], got [40,32]; ${ofAnother}`,
+          `Cannot load ${folder}: according to its config.json "model.layers.0.mlp.gate_proj.weight" must be [48,32], got [40,32]; ${wrongModel}`,
         ),
       );
     });
 
-    test('weights that lack a tensor of the config', async () => {
+    test('weights without a tensor of the config', async () => {
       const folder = changeConfig('llama-gqa', { num_hidden_layers: 3 });
       await expect(loadFolder(folder)).rejects.toThrow(
         new RangeError(
-          `Cannot load ${folder}: according to its config.json "model.layers.2.input_layernorm.weight" must be [32], got no tensor of that name; ${ofAnother}`,
+          `Cannot load ${folder}: according to its config.json "model.layers.2.input_layernorm.weight" must be [32], got no tensor of that name; ${wrongModel}`,
         ),
       );
     });
@@ -69,7 +69,7 @@ describe('loadBase()', () => {
       const folder = changeConfig('qwen2-tied', { model_type: 'qwen3', head_dim: 8 });
       await expect(loadFolder(folder)).rejects.toThrow(
         new RangeError(
-          `Cannot load ${folder}: according to its config.json "model.layers.0.self_attn.q_norm.weight" must be [8], got no tensor of that name; ${ofAnother}`,
+          `Cannot load ${folder}: according to its config.json "model.layers.0.self_attn.q_norm.weight" must be [8], got no tensor of that name; ${wrongModel}`,
         ),
       );
     });
@@ -78,7 +78,7 @@ describe('loadBase()', () => {
       const folder = changeConfig('qwen2-tied', { tie_word_embeddings: false });
       await expect(loadFolder(folder)).rejects.toThrow(
         new RangeError(
-          `Cannot load ${folder}: according to its config.json "lm_head.weight" must be [96,32], got no tensor of that name; ${ofAnother}`,
+          `Cannot load ${folder}: according to its config.json "lm_head.weight" must be [96,32], got no tensor of that name; ${wrongModel}`,
         ),
       );
     });
@@ -86,7 +86,7 @@ describe('loadBase()', () => {
 });
 
 describe('readConfig()', () => {
-  const refuse = async (text: string) => {
+  const readInvalid = async (text: string) => {
     const folder = copyFixture('llama-linear');
     const file = join(folder, 'config.json');
     writeFileSync(file, text);
@@ -94,8 +94,8 @@ describe('readConfig()', () => {
     return { file, error };
   };
 
-  test('says where the JSON is broken', async () => {
-    const { file, error } = await refuse('{"model_type": ');
+  test('reports where JSON is invalid', async () => {
+    const { file, error } = await readInvalid('{"model_type": ');
     expect(error).toEqual(
       new SyntaxError(`Cannot read ${file}: it must be JSON (Unexpected end of JSON input)`),
     );
@@ -105,13 +105,13 @@ describe('readConfig()', () => {
     ['[]', 'an array'],
     ['null', 'null'],
     ['"llama"', '"llama"'],
-  ])('refuses %s, which is no object', async (text, got) => {
-    const { file, error } = await refuse(text);
+  ])('rejects %s, which is not an object', async (text, got) => {
+    const { file, error } = await readInvalid(text);
     expect(error).toEqual(new TypeError(`Cannot read ${file}: it must be an object, got ${got}`));
   });
 
   test('names the file in errors of its fields', async () => {
-    const { file, error } = await refuse('{"model_type": "llama", "hidden_size": "wide"}');
+    const { file, error } = await readInvalid('{"model_type": "llama", "hidden_size": "wide"}');
     expect(error).toEqual(
       new TypeError(`Cannot read ${file}: "hidden_size" must be a number, got "wide"`),
     );

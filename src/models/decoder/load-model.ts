@@ -15,7 +15,7 @@ export interface LoadedModel {
   readonly tokenizer: Tokenizer;
   /** The folder that the model was read from. */
   readonly folder: string;
-  /** The base that adapters refer to: the id on the hub, or the folder if missing. */
+  /** The base that adapters refer to: the id on the hub, or the folder if there is no id. */
   readonly name?: string | undefined;
 }
 

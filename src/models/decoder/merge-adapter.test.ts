@@ -26,7 +26,7 @@ describe.each(peftFamilies)('%s with an adapter of PEFT', (family) => {
     expectClose(logits, { expected: expected.merged!.data, within: 1e-4, label: 'logits' });
   });
 
-  it('stays as it is when mergeAdapter() makes another model of it', async () => {
+  it('is unchanged by mergeAdapter(), which returns a new model', async () => {
     const { base, adapter } = await readPeftGolden(family);
     const before = new Map([...base.weights].map(([name, { data }]) => [name, data.slice()]));
     const merged = await mergeAdapter(base, adapter);
@@ -58,12 +58,12 @@ describe('mergeAdapter()', () => {
       ]),
     );
     const merged = (await mergeAdapter(base, adapter)).weight(`${name}.weight`).data;
-    const wanted = base.weight(`${name}.weight`).data.slice();
-    wanted[5 * inner + 2]! += 42;
-    expect(merged).toEqual(wanted);
+    const expected = base.weight(`${name}.weight`).data.slice();
+    expected[5 * inner + 2]! += 42;
+    expect(merged).toEqual(expected);
   });
 
-  it('refuses an adapter for another base', async () => {
+  it('rejects an adapter for another base', async () => {
     const { base } = await readPeftGolden('qwen3');
     const { adapter } = await readPeftGolden('gpt2');
     await expect(mergeAdapter(base, adapter)).rejects.toThrow(
@@ -85,7 +85,7 @@ it('transposedModules() names the modules of GPT-2 and none of Llama', async () 
   expect(transposedModules(llama.base.architecture).size).toBe(0);
 });
 
-it('A reward adapter of PEFT gives the scores of its sequence classifier', async () => {
+it('a reward adapter of PEFT returns the scores of its sequence classifier', async () => {
   const { base, adapter, extraTensors, sequences, expected } = await readPeftGolden(
     'qwen3',
     'reward',

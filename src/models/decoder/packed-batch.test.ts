@@ -17,17 +17,17 @@ const { config } = readArchitecture({
 describe('PackedBatch', () => {
   const batch = new PackedBatch([[7, 8, 9], [5], [6, 4]]);
 
-  test('lays sequences end to end, positions starting anew in each', () => {
+  test('stores sequences end to end, with positions from 0 in each', () => {
     expect([...batch.tokens]).toEqual([7, 8, 9, 5, 6, 4]);
     expect([...batch.positions]).toEqual([0, 1, 2, 0, 0, 1]);
     expect(batch.lengths).toEqual([3, 1, 2]);
   });
 
-  test('knows the row of each last token', () => {
+  test('lastRows() returns the row of each last token', () => {
     expect([...batch.lastRows()]).toEqual([2, 3, 5]);
   });
 
-  test('rotates each token by its place in its own sequence', () => {
+  test('rotates each token by its position in its own sequence', () => {
     const { feeds } = batch.plan(config);
     const cos = [0, 1, 2, 0, 0, 1].flatMap((t) => [Math.cos(t), Math.cos(t / 10)]);
     expect(feeds.cos).toEqual({ dtype: 'float32', shape: [6, 2], data: Float32Array.from(cos) });
@@ -41,7 +41,7 @@ describe('PackedBatch', () => {
     expect([...(kv?.data ?? [])]).toEqual([0, 1, 2, 6, 3, 4]);
   });
 
-  test('gives keys that stand twice a place that nobody sees where others have one more', () => {
+  test('fills missing places of shared keys with a key that no query sees', () => {
     const layout = { rows: [Int32Array.of(0, 1), Int32Array.of(0, 2)], count: 3 };
     const two = new PackedBatch(
       [
@@ -53,7 +53,7 @@ describe('PackedBatch', () => {
     const { form, feeds } = two.plan(config);
     expect(form).toEqual({ blocks: 1, shared: true, past: false });
     const { shape, data } = feeds['places.kv']!;
-    // The common row asks by itself and is seen by both others.
+    // The shared row has its own query, and the queries of both other rows see it.
     expect(shape).toEqual([3, 3, 1]);
     const bias = feeds['bias.0']!;
     const keys = bias.shape[3]!;
@@ -66,7 +66,7 @@ describe('PackedBatch', () => {
     }
   });
 
-  test('runs what follows known rows alone', () => {
+  test('runs only the rows after the known ones', () => {
     const { form, feeds } = batch.plan(config, 4);
     expect(form).toEqual({ blocks: 1, shared: false, past: true });
     expect(feeds.cos?.shape).toEqual([2, 2]);
@@ -74,6 +74,6 @@ describe('PackedBatch', () => {
   });
 });
 
-test('rotationFeeds() are none where positions are learned', () => {
+test('rotationFeeds() returns nothing if positions are learned', () => {
   expect(rotationFeeds({ ...config, rope: undefined }, [0, 1])).toEqual({});
 });

@@ -6,16 +6,16 @@ import {
   standardDeviation,
 } from '../../../test/helpers/model-difference.ts';
 import {
+  hasStories,
   readStories,
   type StoryCase,
-  storiesAreThere,
   storiesFolder,
   storiesTitle,
   useModel,
 } from '../../../test/helpers/model-fixtures.ts';
 import {
-  decodeGiven,
   decodeGreedily,
+  decodeTokens,
   forward,
   makeDecoder,
 } from '../../../test/helpers/model-runs.ts';
@@ -23,7 +23,7 @@ import { largestByte } from '../../generation/decode-weights.ts';
 import { forward as runLayers } from './forward.ts';
 import { PackedBatch } from './packed-batch.ts';
 
-describe.skipIf(!storiesAreThere)(storiesTitle, () => {
+describe.skipIf(!hasStories)(storiesTitle, () => {
   const model = useModel(storiesFolder);
   let stories: readonly StoryCase[] = [];
   beforeAll(() => {
@@ -48,7 +48,7 @@ describe.skipIf(!storiesAreThere)(storiesTitle, () => {
       const { hidden } = await runLayers(model, new PackedBatch([ids]));
       const ours = await model.base.logprobs(hidden, Int32Array.from([...ids.slice(1), 0]));
       expect(largestDifference([ours.logprobs.slice(0, -1)], [token_logprobs])).toBeLessThan(1e-4);
-      // 32 000 terms in float32: transformers' own sums are 1e-4 off, ours as much.
+      // 32 000 terms in float32: the sums of transformers are off by 1e-4, and so are ours.
       expect(largestDifference([ours.entropies], [entropy])).toBeLessThan(2e-4);
     }
   });
@@ -78,21 +78,21 @@ describe.skipIf(!storiesAreThere)(storiesTitle, () => {
     },
   );
 
-  test('a token by itself has the logits of the whole story', async () => {
+  test('tokens that run one by one have the logits of the whole story', async () => {
     const ids = stories[1]?.greedy_ids ?? [];
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base);
     await run.decoder.prefill([ids.slice(0, 5)], { slots: [0], cache: run.cache });
-    const [stepped = []] = await decodeGiven(run, [ids.slice(5)]);
+    const [stepped = []] = await decodeTokens(run, [ids.slice(5)]);
     expect(relativeDifference(stepped, whole.slice(5))).toBeLessThan(1e-5);
   });
 
-  test('int8 has logits near those of f32', async () => {
+  test('int8 has logits close to those of f32', async () => {
     const ids = stories[1]?.greedy_ids ?? [];
     const [whole = []] = await forward(model.base, [ids]);
     const run = await makeDecoder(model.base, { precision: 'int8' });
     await run.decoder.prefill([ids.slice(0, 5)], { slots: [0], cache: run.cache });
-    const [stepped = []] = await decodeGiven(run, [ids.slice(5)]);
+    const [stepped = []] = await decodeTokens(run, [ids.slice(5)]);
     const error = rootMeanSquare(stepped, whole.slice(5)) / standardDeviation(whole.slice(5));
     // Measured: 0.032 with 8-bit weights, 0.065 with the 7 bits that processors without VNNI get.
     expect(error).toBeLessThan((0.05 * 127) / (await largestByte()));

@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { shareRows } from './row-layout.ts';
 
-const beginning = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+const prefix = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 describe('shareRows()', () => {
-  test('gives a common beginning once', () => {
+  test('stores a shared prefix once', () => {
     const { rows, count } = shareRows([
-      [...beginning, 10],
-      [...beginning, 11],
+      [...prefix, 10],
+      [...prefix, 11],
     ]);
     expect(rows.map((places) => [...places])).toEqual([
       [0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
@@ -17,26 +17,26 @@ describe('shareRows()', () => {
     expect(count).toBe(11);
   });
 
-  test('finds a beginning that does not stand right before', () => {
-    const { rows, count } = shareRows([[...beginning, 10], [20, 21], [...beginning]]);
+  test('finds a prefix in any earlier sequence', () => {
+    const { rows, count } = shareRows([[...prefix, 10], [20, 21], [...prefix]]);
     expect([...rows[2]!]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
     expect(count).toBe(12);
   });
 
-  test('leaves sequences of few tokens alone', () => {
-    expect(shareRows([beginning.slice(0, 7), beginning.slice(0, 7)]).count).toBe(14);
+  test('does not share short prefixes', () => {
+    expect(shareRows([prefix.slice(0, 7), prefix.slice(0, 7)]).count).toBe(14);
   });
 
-  test('takes the sequence with most in common, and nothing where that is less than half', () => {
-    const far = [...beginning, ...Array.from({ length: 11 }, (_, t) => 50 + t)];
-    const near = [...beginning, 30, 31, 32];
-    const { rows, count } = shareRows([far, near, [...beginning, 30, 31, 33]]);
+  test('shares with the sequence that has the longest shared prefix, if that is at least half', () => {
+    const far = [...prefix, ...Array.from({ length: 11 }, (_, t) => 50 + t)];
+    const near = [...prefix, 30, 31, 32];
+    const { rows, count } = shareRows([far, near, [...prefix, 30, 31, 33]]);
     expect([...rows[2]!.subarray(9)]).toEqual([20, 21, 23]);
     expect(count).toBe(20 + 3 + 1);
     expect(shareRows([near, far]).count).toBe(12 + 20);
   });
 
-  test('leads every place to its token, behind the tokens before it', () => {
+  test('maps every position to a row with the same token and the same earlier tokens', () => {
     const token = fc.integer({ min: 0, max: 2 });
     const prompts = fc.array(fc.array(token, { minLength: 1, maxLength: 12 }), {
       minLength: 1,
@@ -50,15 +50,15 @@ describe('shareRows()', () => {
       fc.property(prompts, tails, (starts, ends) => {
         const sequences = ends.map(([i, end]) => [...starts[i % starts.length]!, ...end]);
         const { rows, count } = shareRows(sequences);
-        const behind = new Map<number, string>();
+        const prefixOfRow = new Map<number, string>();
         for (const [b, places] of rows.entries()) {
           for (const [t, row] of places.entries()) {
-            const text = sequences[b]!.slice(0, t + 1).join();
-            expect(behind.get(row) ?? text).toBe(text);
-            behind.set(row, text);
+            const prefixText = sequences[b]!.slice(0, t + 1).join();
+            expect(prefixOfRow.get(row) ?? prefixText).toBe(prefixText);
+            prefixOfRow.set(row, prefixText);
           }
         }
-        expect([...behind.keys()].sort((a, b) => a - b)).toEqual(
+        expect([...prefixOfRow.keys()].sort((a, b) => a - b)).toEqual(
           Array.from({ length: count }, (_, row) => row),
         );
       }),

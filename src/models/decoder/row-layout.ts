@@ -28,9 +28,9 @@ export function shareRows(sequences: readonly ArrayLike<number>[]): RowLayout {
   let count = 0;
   for (const [b, sequence] of sequences.entries()) {
     const key = Array.from({ length: MIN_SHARED }, (_, t) => sequence[t]).join();
-    const alike = byPrefix.get(key) ?? [];
-    byPrefix.set(key, [...alike, b]);
-    const { other, shared } = findLongest(sequence, { sequences, alike });
+    const candidates = byPrefix.get(key) ?? [];
+    byPrefix.set(key, [...candidates, b]);
+    const { other, shared } = findLongest(sequence, { sequences, candidates });
     const own = count - shared;
     rows.push(
       Int32Array.from({ length: sequence.length }, (_, t) =>
@@ -45,10 +45,13 @@ export function shareRows(sequences: readonly ArrayLike<number>[]): RowLayout {
 /** The earlier sequence with the longest shared prefix; nothing is shared if that is short. */
 function findLongest(
   sequence: ArrayLike<number>,
-  { sequences, alike }: { sequences: readonly ArrayLike<number>[]; alike: readonly number[] },
+  {
+    sequences,
+    candidates,
+  }: { sequences: readonly ArrayLike<number>[]; candidates: readonly number[] },
 ): { readonly other: number; readonly shared: number } {
   let [other, shared] = [-1, 0];
-  for (const b of alike) {
+  for (const b of candidates) {
     const common = commonLength(sequence, sequences[b]!);
     if (common > shared) [other, shared] = [b, common];
   }

@@ -10,7 +10,7 @@ test('takeRows() copies rows in the given order', () => {
   expect(taken).toEqual(tensor(Float32Array.of(5, 6, 3, 4, 5, 6), [3, 2]));
 });
 
-test('concatRows() concatenates tensors, in given memory if it is large enough', () => {
+test('concatRows() concatenates tensors, in existing memory if it is large enough', () => {
   const joined = tensor(Float32Array.of(1, 2, 3, 4, 5, 6), [3, 2]);
   expect(concatRows([top, bottom])).toEqual(joined);
   expect(concatRows([top])).toBe(top);
@@ -29,7 +29,7 @@ test('sliceRows() returns a view', () => {
 describe('scatterRows()', () => {
   const part = tensor(Float32Array.of(1, 2, 3, 4), [2, 2]);
 
-  it('adds up rows that go to the same place', () => {
+  it('adds up rows with the same target', () => {
     expect([...scatterRows(part, [1, 1], 2).data]).toEqual([0, 0, 4, 6]);
   });
 

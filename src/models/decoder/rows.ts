@@ -33,7 +33,7 @@ export function sliceRows(
   return tensor(data.subarray(start * width, end * width), [end - start, ...shape.slice(1)]);
 }
 
-/** Concatenates tensors along their rows; a single one is returned as it is.
+/** Concatenates tensors along their rows; a single one is returned unchanged.
  *  @param into memory for the result, used if it is large enough */
 export function concatRows(parts: readonly Matrix[], into?: Float32Array): Matrix {
   if (parts.length === 1) return parts[0]!;

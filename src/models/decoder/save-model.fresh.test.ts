@@ -48,9 +48,9 @@ const configs = {
 } as const;
 
 /** A fresh model whose weights are large enough for every part of its config to matter. */
-function createLoudModel(config: (typeof configs)[keyof typeof configs]): BaseModel {
+function createLargeModel(config: (typeof configs)[keyof typeof configs]): BaseModel {
   const { architecture, weights } = createModel(readArchitecture(config), 5);
-  const loud = [...weights].map(([name, { data, shape }]) => {
+  const scaled = [...weights].map(([name, { data, shape }]) => {
     const factor = shape.length > 1 ? 10 : 1;
     return [
       name,
@@ -60,12 +60,12 @@ function createLoudModel(config: (typeof configs)[keyof typeof configs]): BaseMo
       ),
     ] as const;
   });
-  return new BaseModel(architecture, new Map(loud));
+  return new BaseModel(architecture, new Map(scaled));
 }
 
 describe('A fresh model', () => {
-  it.each(Object.entries(configs))('of %s is read back as it was', async (name, config) => {
-    const base = createLoudModel(config);
+  it.each(Object.entries(configs))('of %s is read back unchanged', async (name, config) => {
+    const base = createLargeModel(config);
     const folder = caseFolder(`${name}-fresh`);
     await saveModel(folder, base, { config: { eos_token_id: 3 } });
     const read = await openModel(folder);
@@ -74,9 +74,9 @@ describe('A fresh model', () => {
     await recordCase(folder, { sequences, logits: await computeLogits(read, sequences) });
   });
 
-  it('has a whole config.json', async () => {
+  it('has a complete config.json', async () => {
     const folder = caseFolder('qwen3-config');
-    const base = createLoudModel(configs.qwen3);
+    const base = createLargeModel(configs.qwen3);
     await saveModel(folder, base, { dtype: 'BF16', config: { eos_token_id: [3, 4] } });
     expect(readJson(folder, 'config.json')).toEqual({
       ...configs.qwen3,

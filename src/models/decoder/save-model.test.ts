@@ -22,7 +22,7 @@ const readJson = (folder: string, name: string) =>
 describe.each(peftFamilies)('saveModel() of %s', (family) => {
   const source = peftFolder(family, 'base');
 
-  it('writes a merged model that is read back as it was', async () => {
+  it('writes a merged model that is read back unchanged', async () => {
     const { base, adapter, sequences, expected } = await readPeftGolden(family);
     const folder = caseFolder(`${family}-merged`);
     await saveModel(folder, base, { adapter, source });
@@ -34,7 +34,7 @@ describe.each(peftFamilies)('saveModel() of %s', (family) => {
     await recordCase(folder, { sequences, logits });
   });
 
-  it('takes config and generation config over, but for the dtype', async () => {
+  it('copies config and generation config, except for the dtype', async () => {
     const { base } = await readPeftGolden(family);
     const folder = makeTempFolder();
     await saveModel(folder, base, { source });
@@ -44,7 +44,7 @@ describe.each(peftFamilies)('saveModel() of %s', (family) => {
     expect(readFileSync(join(folder, name))).toEqual(readFileSync(join(source, name)));
   });
 
-  it('writes the tensors of a bfloat16 model byte for byte as transformers', async () => {
+  it('writes the tensors of a bfloat16 model with the same bytes as transformers', async () => {
     const { base } = await readPeftGolden(family);
     const folder = makeTempFolder();
     await saveModel(folder, base, { source, dtype: 'BF16' });
@@ -110,7 +110,7 @@ describe('saveModel()', () => {
     }
   });
 
-  it('does not write a tied head, and does write an untied one', async () => {
+  it('writes an untied head but not a tied one', async () => {
     const folder = makeTempFolder();
     for (const [family, untied] of [
       ['qwen3', false],
@@ -124,7 +124,7 @@ describe('saveModel()', () => {
     }
   });
 
-  it('refuses the folder that the model was loaded from', async () => {
+  it('rejects the folder that the model was loaded from', async () => {
     const { base } = await readPeftGolden('qwen3');
     const folder = makeTempFolder();
     cpSync(peftFolder('qwen3', 'base'), folder, { recursive: true });
@@ -137,7 +137,7 @@ describe('saveModel()', () => {
     expect(readdirSync(folder)).toEqual(before);
   });
 
-  it('refuses a config of another model', async () => {
+  it('rejects a config of another model', async () => {
     const { base } = await readPeftGolden('qwen3');
     const folder = makeTempFolder();
     await expect(saveModel(folder, base, { source: peftFolder('llama', 'base') })).rejects.toThrow(

@@ -13,7 +13,7 @@ import { mergedWeights } from './merge-adapter.ts';
 
 /** What is written with a model besides its own weights. */
 export interface SaveModelOptions {
-  /** Merged into the weights as they are written; the model itself stays as it is. */
+  /** Merged into the weights as they are written; the model itself is unchanged. */
   readonly adapter?: LoraAdapter | undefined;
   /** The folder that the model was loaded from, whose config and tokenizer are copied. */
   readonly source?: string | undefined;

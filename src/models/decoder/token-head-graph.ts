@@ -28,8 +28,7 @@ import { scaledHidden } from './head-graph.ts';
 export type TokenGradients = 'none' | 'logprob' | 'logprob and entropy';
 
 /**
- * Sums over the tokens j of the vocabulary so far
- * Takes a part of the vocabulary into the sums: its weights [V, hidden] are fed as `part`. Where the, with logits l_j and weights W_j:
+ * Sums over the tokens j of the vocabulary so far, with logits l_j and weights W_j:
  * m = max l_j;  s = Σ e^(l_j − m);  v = Σ e^(l_j − m)·(l_j − m);  P = Σ e^(l_j − m)·W_j;
  * Q = Σ e^(l_j − m)·(l_j − m)·W_j
  */
@@ -77,8 +76,8 @@ export function vocabularyPartGraph(
 }
 
 /**
- * What the sums over the whole vocabulary say of the tokens, [M]: log π = l_token − m − log s and
- * H = log s − v/s, with gradients by x [M, hidden]: ∂log π/∂n = W_token − P/s and
+ * Log-probabilities and entropies [M] from the sums over the whole vocabulary: log π = l_token − m − log s and
+ * H = log s − v/s, with gradients with respect to x [M, hidden]: ∂log π/∂n = W_token − P/s and
  * ∂H/∂n = (log s − H)·P/s − Q/s, where n = norm(x)/T.
  */
 export function vocabularyEndGraph(

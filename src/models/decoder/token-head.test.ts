@@ -19,8 +19,8 @@ const modelOf = (sizes: { vocab_size: number; hidden_size: number }) =>
     }),
   );
 
-/** Hidden states that repeat no row. */
-function drawRows(rows: number, width: number): Tensor<'float32'> {
+/** Hidden states without equal rows. */
+function makeRows(rows: number, width: number): Tensor<'float32'> {
   const data = Float32Array.from({ length: rows * width }, (_, i) => Math.sin(i * i + 1));
   return tensor(data, [rows, width]);
 }
@@ -34,30 +34,30 @@ function expectClose(actual: Float32Array, expected: Float32Array, tolerance: nu
 
 describe('runTokenHead()', () => {
   test('has the numbers and gradients of a softmax over the whole vocabulary', async () => {
-    // 1100 rows are cut in two, and so is the vocabulary of each.
+    // Both the 1100 rows and the vocabulary are split in two.
     const [rows, width, vocabulary] = [1100, 8, 3001];
     const base = modelOf({ vocab_size: vocabulary, hidden_size: width });
-    const hidden = drawRows(rows, width);
+    const hidden = makeRows(rows, width);
     const tokens = Int32Array.from({ length: rows }, (_, i) => (i * 7) % vocabulary);
     const temperature = 0.05;
-    const given = {
+    const feeds = {
       x: hidden,
       tokens: tensor(tokens, [rows]),
       temperature: tensor(Float32Array.of(temperature), []),
     };
     const ones = tensor(new Float32Array(rows).fill(1), [rows]);
     const whole = logprobsGraph(base.architecture);
-    const found = await runTokenHead(
+    const head = await runTokenHead(
       base,
       { hidden, tokens },
       { temperature, gradients: 'logprob and entropy' },
     );
     for (const [name, numbers, gradients] of [
-      ['logprob', found.logprobs, found.byLogprob],
-      ['entropy', found.entropies, found.byEntropy],
+      ['logprob', head.logprobs, head.byLogprob],
+      ['entropy', head.entropies, head.byEntropy],
     ] as const) {
       const graph = await compile(grad(whole, { of: [name], wrt: ['x'] }).joint);
-      const shared = { ...given, [gradientName(name)]: ones };
+      const shared = { ...feeds, [gradientName(name)]: ones };
       const outputs = await graph.run(base.headFeeds(graph, shared));
       expectClose(numbers, outputs[name]!.data as Float32Array, 2e-6);
       expectClose(gradients, outputs[gradientName('x')]!.data as Float32Array, 1e-5);
@@ -66,9 +66,9 @@ describe('runTokenHead()', () => {
     await base.dispose();
   });
 
-  test('makes the same of a row alone and among others, however large the vocabulary', async () => {
+  test('returns the same for a row alone and in a batch, with a large vocabulary', async () => {
     const base = modelOf({ vocab_size: 2 ** 20, hidden_size: 2 });
-    const hidden = drawRows(19, 2);
+    const hidden = makeRows(19, 2);
     const tokens = Int32Array.from({ length: 19 }, (_, i) => i * 50000);
     const options = { temperature: 0.01, gradients: 'none' } as const;
     const all = await runTokenHead(base, { hidden, tokens }, options);
@@ -82,22 +82,22 @@ describe('runTokenHead()', () => {
     await base.dispose();
   });
 
-  test('is certain of a token whose logit is far above all others', async () => {
+  test('has logprob and entropy 0 if one logit is far above the others', async () => {
     const base = modelOf({ vocab_size: 40, hidden_size: 4 });
     base.weight(base.headName).data.fill(0);
     base.weight(base.headName).data.set([9, 9, 9, 9], 4 * 33);
     const hidden = tensor(Float32Array.of(1, 1, 1, 1), [1, 4]);
     const options = { temperature: 0.01, gradients: 'logprob and entropy' } as const;
     const rows = { hidden, tokens: Int32Array.of(33) };
-    const found = await runTokenHead(base, rows, options);
-    expect([found.logprobs[0], found.entropies[0]]).toEqual([0, 0]);
-    expect(
-      [...found.byLogprob, ...found.byEntropy].every((number) => Math.abs(number) < 1e-3),
-    ).toBe(true);
+    const head = await runTokenHead(base, rows, options);
+    expect([head.logprobs[0], head.entropies[0]]).toEqual([0, 0]);
+    expect([...head.byLogprob, ...head.byEntropy].every((number) => Math.abs(number) < 1e-3)).toBe(
+      true,
+    );
     await base.dispose();
   });
 
-  test('of no rows is nothing', async () => {
+  test('returns nothing for no rows', async () => {
     const base = modelOf({ vocab_size: 40, hidden_size: 4 });
     const rows = { hidden: tensor(new Float32Array(0), [0, 4]), tokens: new Int32Array(0) };
     const { logprobs } = await runTokenHead(base, rows, { temperature: 1, gradients: 'none' });
@@ -105,7 +105,7 @@ describe('runTokenHead()', () => {
   });
 });
 
-test('evenParts() covers everything in order, in parts that differ by little', () => {
+test('evenParts() splits the range in order, into parts of at most the given length', () => {
   fc.assert(
     fc.property(fc.nat(5000), fc.integer({ min: 1, max: 700 }), (length, most) => {
       const parts = evenParts(length, most);

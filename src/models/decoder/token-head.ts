@@ -15,7 +15,7 @@ import {
   vocabularyPartGraph,
 } from './token-head-graph.ts';
 
-/** At most this many logits are held at once. */
+/** Maximum number of logits in memory. */
 export const LOGITS_AT_ONCE = 2 ** 20;
 const ROWS_AT_ONCE = 1024;
 /** Longer sums of float32 numbers would lose digits. */
@@ -49,7 +49,7 @@ export interface TokenNumbers {
 /**
  * log π of a token after each hidden state and the entropy there, with their gradients with respect to
  * the hidden state. The vocabulary is processed part by part (online softmax, arXiv:1805.02867), so
- * the full logits never exist at once, and each part of the weight is read once.
+ * the full logits never exist, and each part of the weight is read once.
  */
 export async function runTokenHead(
   base: HeadOwner,

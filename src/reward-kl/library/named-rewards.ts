@@ -58,8 +58,8 @@ export interface NamedRewardSpec {
   readonly weight: number;
 }
 
-/** Parses `name`, `name=weight` or `name:option=value,…`; the first value may stand without its option,
- *  `weight` may be one of the options, and `\,` is a comma inside a value.
+/** Parses `name`, `name=weight` or `name:option=value,…`; the name of the first option may be omitted,
+ *  `weight` may be an option, and `\,` is a comma inside a value.
  *  @example 'flesch=0.5'                     →  flesch, weight ½
  *  @example 'keyword:please,avoid=stupid'    →  keyword, { words: 'please', avoid: 'stupid' }, weight 1
  *  @example 'brevity:target=20,weight=0.5'   →  brevity, { target: '20' }, weight ½
@@ -127,7 +127,7 @@ function parseWeight(weight: string, text: string): number {
   );
 }
 
-/** Converts text to the field's type; other text stays as it is, and the schema reports it. */
+/** Converts text to the field's type; other text is unchanged, and the schema reports it. */
 function parseValue(text: string, field: ConfigField | undefined): unknown {
   switch (field?.type) {
     case 'integer':

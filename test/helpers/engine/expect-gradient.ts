@@ -6,8 +6,8 @@ import type { CompiledGraph, GraphInputs, Tensor } from '../../../src/engine/run
 import { expectClose } from '../expect-close.ts';
 import { type Call, callByName } from './call-op.ts';
 import { pickFeeds, withCompiled } from './run-graph.ts';
-import { drawInput, randomOf, shuffle } from './samples/draws.ts';
-import { dtypeOfDraw, type Sample, type SampleRun } from './samples/sample.ts';
+import { dtypeOfKind, type Sample, type SampleRun } from './samples/sample.ts';
+import { randomOf, sampleInput, shuffle } from './samples/sample-input.ts';
 
 type Floats = Readonly<Record<string, Tensor<'float32'>>>;
 
@@ -31,11 +31,11 @@ export async function expectGradient(
 ): Promise<void> {
   const specs = Object.entries(sample.inputs);
   const inputs = specs.map(
-    ([name, { shape, draw }]) => [name, input(name, shape, dtypeOfDraw[draw])] as const,
+    ([name, { shape, kind }]) => [name, input(name, shape, dtypeOfKind[kind])] as const,
   );
   const graph = makeGraph(callByName(call, Object.fromEntries(inputs), sample.attributes));
   const wrt = specs
-    .filter(([, { draw, fixed }]) => dtypeOfDraw[draw] === 'float32' && !fixed)
+    .filter(([, { kind, fixed }]) => dtypeOfKind[kind] === 'float32' && !fixed)
     .map(([name]) => name);
   const { joint } = grad(graph, { of: Object.keys(graph.outputs), wrt });
   await withCompiled(graph, (forward) =>
@@ -51,9 +51,9 @@ async function expectGradientOfRun(
 ): Promise<void> {
   const specs = Object.entries(sample.inputs);
   const feeds = Object.fromEntries(
-    specs.map(([name, spec]) => [name, drawInput(name, spec, run)]),
+    specs.map(([name, spec]) => [name, sampleInput(name, spec, run)]),
   ) as Floats;
-  const cotangents = drawCotangents(await runFloats(forward, feeds), { joint: both, run });
+  const cotangents = sampleCotangents(await runFloats(forward, feeds), { joint: both, run });
   const gradients = await runFloats(both, { ...feeds, ...cotangents });
 
   const loss = async (name: string, data: Float32Array) => {
@@ -87,17 +87,17 @@ async function runFloats(compiled: CompiledGraph, feeds: Floats): Promise<Floats
 }
 
 /** c per output: 1 if the joint graph sets it itself, otherwise random. */
-function drawCotangents(
+function sampleCotangents(
   outputs: Floats,
   { joint, run }: { joint: GraphInputs; run: SampleRun },
 ): Floats {
-  const drawn = Object.entries(outputs).map(([name, { shape }]) => {
+  const cotangents = Object.entries(outputs).map(([name, { shape }]) => {
     const cotangent = gradientName(name);
     const ones = { dtype: 'float32', shape, data: Float32Array.of(1) };
-    const random = () => drawInput(cotangent, { shape, draw: 'normal' }, run);
+    const random = () => sampleInput(cotangent, { shape, kind: 'normal' }, run);
     return [cotangent, cotangent in joint.inputs ? random() : ones];
   });
-  return Object.fromEntries(drawn);
+  return Object.fromEntries(cotangents);
 }
 
 /** L = Σ c·y in float64, because float32 sums would hide small changes. */

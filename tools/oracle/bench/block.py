@@ -62,7 +62,7 @@ def block(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor
 
 
 def milliseconds(work: Callable[[], object], runs: int = 15) -> float:
-    """The median of several runs, after two to warm up."""
+    """The median of several runs, after two warm-up runs."""
     times = []
     for run in range(-2, runs):
         start = time.perf_counter()

@@ -21,7 +21,7 @@ def build_model() -> torch.nn.Module:
 
 @torch.inference_mode()
 def seconds_of(model: torch.nn.Module, batch: int, tokens: int, prompt: int = 64) -> float:
-    """Seconds for prompts of 64 tokens and the given number of new ones, sampled."""
+    """Seconds for prompts of 64 tokens and this number of sampled tokens."""
     ids = torch.arange(100, 100 + prompt).repeat(batch, 1)
     options = {"do_sample": True, "min_new_tokens": tokens, "max_new_tokens": tokens}
     start = time.perf_counter()

@@ -19,7 +19,7 @@ from transformers import LogitsProcessor, PreTrainedModel, Qwen3Config
 PAD, EOS, FIRST_PROMPT = 0, 1, 100
 PHASES = ("generate", "reference", "value", "reward", "update_forward", "update_backward")
 MEMORY_LIMIT_MB = 21_000
-# Weights of one model of this shape; scores and passes without gradients are small beside it.
+# Weights of one model of this shape; scores and passes without gradients need little in comparison.
 MODEL_MB = 2_274
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj"]
 LORA = LoraConfig(r=16, lora_alpha=32, target_modules=TARGETS)
@@ -63,7 +63,7 @@ class Case:
         return max(self.prompts) + max(self.responses)
 
     def prompt_rows(self) -> list[list[int]]:
-        """Random ids, the same for each sample of a prompt; the last id tells the prompt."""
+        """Random ids, the same for each sample of a prompt; the last id identifies the prompt."""
         rows = []
         for index, length in enumerate(self.prompts):
             body = torch.randint(10_000, CONFIG.vocab_size, (length - 1,)).tolist()
@@ -71,14 +71,14 @@ class Case:
         return rows
 
     def micro_batch(self, fixed_mb: float, token_mb: float) -> int:
-        """The most rows of the batch, cut evenly, whose activations fit in memory."""
+        """Rows of the largest micro-batch that splits the batch evenly and fits in memory."""
         rows = len(self.responses)
         fit = (MEMORY_LIMIT_MB - fixed_mb) / (token_mb * self.padded_length())
         return max([1, *(n for n in range(1, rows + 1) if rows % n == 0 and n <= fit)])
 
 
 class ForcedLengths(LogitsProcessor):
-    """Ends each row at its target, and at no other token; the longest rows are cut instead."""
+    """Ends each row at its target length only; the longest rows are truncated instead."""
 
     def __init__(self, case: Case, prompts: Tensor) -> None:
         waiting = {
@@ -115,7 +115,7 @@ class Clock:
         self.spent[name] += time.perf_counter() - began
 
     def wrap(self, work: Callable, name_of: Callable[..., str]) -> Callable:
-        """The same function, its time counted as the phase that its arguments tell."""
+        """Wraps a function so that its time counts for the phase that its arguments determine."""
 
         def timed(*args, **options):
             with self.phase(name_of(*args)):
@@ -130,7 +130,7 @@ class Clock:
         self.start()
 
     def medians(self) -> dict[str, float]:
-        """Of the updates after the first, which warms up."""
+        """Medians over the updates after the first, which is a warm-up."""
         timed = self.updates[1:]
         return {key: round(statistics.median(u[key] for u in timed), 3) for key in timed[0]}
 

@@ -2,10 +2,10 @@
 
 Run by the benchmark itself (`npm run bench -- ppo-step --peer PYTHON`), with a Python that has
 torch, transformers and peft; its argument is a JSON file with the lengths of the case.
-The update is made the way TRL's trainer makes it: padded batches, logits of whole sequences, a full
-value model and a full reward model beside the policy, the reference being the policy without its
+The update works like TRL's: padded batches, logits of whole sequences, a full
+value model and a full reward model next to the policy; the reference is the policy without its
 adapter. Unlike TRL's, the value model trains an adapter and its head, as Proximal's does, the
-gradient is clipped, and the score stands on the last token. Prints one JSON line.
+gradient is clipped, and the score is on the last token. Prints one JSON line.
 """
 
 import sys
@@ -45,7 +45,7 @@ class Models:
 
 @dataclass
 class Rollout:
-    """Padded rows; what has a column per token has it for the response's tokens only."""
+    """Padded rows; per-token columns cover only the response's tokens."""
 
     ids: Tensor
     real: Tensor
@@ -103,7 +103,7 @@ def advantages_of(rewards: Tensor, values: Tensor) -> Tensor:
 
 
 def generate(models: Models, case: Case) -> tuple[Tensor, Tensor]:
-    """Prompts with responses, and log π of the responses' tokens from the scores kept."""
+    """Prompts with responses, and log π of the responses' tokens from the stored scores."""
     rows, context = case.prompt_rows(), max(case.prompts)
     prompts = torch.tensor([[PAD] * (context - len(row)) + row for row in rows])
     output = models.policy.generate(

@@ -1,11 +1,11 @@
 """Whole PPO updates in TRL: a peer of `npm run bench -- ppo-step`.
 
 Run by the benchmark itself (`npm run bench -- ppo-step --peer PYTHON`), with a Python that has a
-TRL with `trl.experimental.ppo` (1.12 has it, 1.13 has not); its argument is a JSON file
-with the lengths of the case. The work is TRL's own: LoRA for the policy by `peft_config`, the
-reference by the adapter switched off, a reward model of its own, and a value model that TRL trains
-whole. Its functions are wrapped only to time them and to end each response at its length. Prints
-one JSON line.
+TRL with `trl.experimental.ppo` (1.12 has it, 1.13 does not); its argument is a JSON file
+with the lengths of the case. All work is TRL's: LoRA for the policy through `peft_config`, the
+reference with the adapter disabled, a separate reward model, and a value model whose weights TRL
+trains completely. Its functions are wrapped only to time them and to end each response at its
+length. Prints one JSON line.
 """
 
 import sys
@@ -48,7 +48,7 @@ class EndUpdate(TrainerCallback):
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
-    """Enough of one to pad; the prompts are ids already."""
+    """A tokenizer that can only pad; the prompts are already ids."""
     words = WordLevel({"<pad>": PAD, "<eos>": EOS, "<unk>": 2}, unk_token="<unk>")
     special = {"pad_token": "<pad>", "eos_token": "<eos>", "unk_token": "<unk>"}
     return PreTrainedTokenizerFast(
@@ -99,7 +99,7 @@ def force_lengths(trainer: PPOTrainer, case: Case) -> None:
 
 
 def time_phases(trainer: PPOTrainer, clock: Clock) -> None:
-    """Each pass by itself; a log-softmax belongs to the pass whose logits it reads."""
+    """Times each pass separately; a log-softmax belongs to the pass whose logits it reads."""
 
     def pass_name(*_) -> str:
         return "update_forward" if torch.is_grad_enabled() else "reference"

@@ -1,4 +1,4 @@
-"""A golden case of the engine: a function, its inputs, and what torch makes of them."""
+"""A golden case of the engine: a function, its inputs, and what torch computes from them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ Outputs = Tensor | Mapping[str, Tensor]
 
 @dataclass(frozen=True)
 class Case:
-    """`compute` gets the inputs in their order; no gradient is asked for those in `fixed`."""
+    """`compute` gets the inputs in their order; those in `fixed` have no gradient."""
 
     function: str
     name: str

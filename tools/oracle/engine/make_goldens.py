@@ -1,7 +1,7 @@
 """Writes the goldens of src/engine/graph to test/fixtures/engine: ops.json and functions.json.
 
 Inputs are exact in float32; torch computes outputs and gradients (autograd) in float64, which are
-then rounded to float32. Run with a Python that has torch, then let Biome lay the files out:
+then rounded to float32. Run with a Python that has torch, then let Biome format the files:
 
     python -B tools/oracle/engine/make_goldens.py
     npx biome check --write test/fixtures/engine

@@ -19,7 +19,7 @@ class Case:
 
 
 def gated(kind: type[PreTrainedConfig], **options: object) -> PreTrainedConfig:
-    """A config of the Llama and Qwen kind: hidden 32, 4 query and 2 key heads unless given."""
+    """A config of the Llama and Qwen kind: hidden 32, 4 query and 2 key heads by default."""
     sizes = {
         "vocab_size": VOCABULARY,
         "hidden_size": 32,

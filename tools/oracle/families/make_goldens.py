@@ -3,9 +3,9 @@
 Each case of cases.py becomes a folder test/fixtures/families/<name>: a model as
 `save_pretrained` leaves it, and golden.json with logits, logprobs, entropies and greedy
 continuations in float32, computed without a cache from the folder as it was read back. Weights
-are drawn large enough that logits differ much, from the first seed whose greedy tokens are all
-won by a clear margin. Run with a Python that has torch, transformers and safetensors, for all
-cases or for those named, then let Biome lay the files out:
+are large enough for logits to differ clearly, and come from the first seed whose greedy tokens all
+win by a clear margin. Run with a Python that has torch, transformers and safetensors, for all
+cases or for those named, then let Biome format the files:
 
     python tools/oracle/families/make_goldens.py [name …]
     npx biome check --write test/fixtures/families
@@ -51,7 +51,7 @@ def draw_model(case: Case, seed: int) -> PreTrainedModel:
 
 
 def save_model(model: PreTrainedModel, case: Case, folder: Path) -> PreTrainedModel:
-    """Writes the folder; gives the model that transformers reads from it."""
+    """Writes the folder; returns the model that transformers reads from it."""
     shutil.rmtree(folder, ignore_errors=True)
     model.save_pretrained(folder, max_shard_size=case.max_shard_size)
     (folder / "generation_config.json").unlink(missing_ok=True)
@@ -144,7 +144,7 @@ def make_case(name: str, case: Case) -> None:
         if clear:
             break
     else:
-        raise RuntimeError(f"{name}: no seed gives greedy tokens with a clear margin")
+        raise RuntimeError(f"{name}: no seed has greedy tokens with a clear margin")
     for prompt, (ids, _) in zip(prompts, continued, strict=True):
         generated = model.generate(
             torch.tensor([prompt]),

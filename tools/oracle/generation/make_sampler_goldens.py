@@ -2,8 +2,8 @@
 
 For rows of logits and sampling options: the tokens that transformers keeps, their logprobs under
 the kept distribution and under softmax(logits / temperature). transformers itself picks the
-processors and their order. Run with a Python that has torch and transformers, then let Biome lay
-the file out:
+processors and their order. Run with a Python that has torch and transformers, then let Biome format
+the file:
 
     python tools/oracle/generation/make_sampler_goldens.py
     npx biome check --write test/fixtures/generation/sampler.json
@@ -86,7 +86,7 @@ def process(
 
 
 def check_margins(scores: torch.Tensor, options: Options) -> None:
-    """Refuses cuts that float32 could put on either side."""
+    """Rejects thresholds so close that float32 rounding could change the result."""
     if "topK" in options:
         scores = scores[scores >= scores.topk(min(options["topK"], len(scores))).values[-1]]
     probabilities = scores.double().softmax(-1).sort().values
@@ -140,7 +140,7 @@ def main() -> None:
             make_case(model, row, options)
             for row in rows.items()
             for options in FILTERS + greedy
-            # The long row is for the selection alone: its unfiltered cases would fill the file.
+            # The long row only tests the selection: its unfiltered cases would fill the file.
             if row[0] != "long" or any(name in options for name in ("topK", "topP"))
         ],
     }

@@ -1,8 +1,8 @@
 """Writes the golden of src/models/decoder-block.ts to test/fixtures/models/qwen3-block.safetensors.
 
 The decoder layer is transformers' own, its adapters are PEFT's. Sequences go through it one by
-one, unpadded, and are then packed. Numbers are drawn as float32, computed with as float64 (but
-for the norms, where transformers itself goes through float32) and stored as float32. Run with a
+one, unpadded, and are then packed. Numbers are sampled as float32, computed in float64 (except
+for the norms, which transformers computes in float32) and stored as float32. Run with a
 Python that has torch, transformers, peft and safetensors:
 
     python tools/oracle/models/make_block_golden.py
@@ -57,7 +57,7 @@ def make_layer(config: Qwen3Config) -> torch.nn.Module:
 
 
 def plain_name(name: str) -> str:
-    """PEFT's name for a parameter, as it stands in a checkpoint."""
+    """PEFT's name for a parameter in a checkpoint."""
     return name.replace(".base_layer", "").replace(".default", "")
 
 

@@ -1,8 +1,8 @@
 """Writes the goldens of src/engine/optim to test/fixtures/optim.
 
-torch.optim.AdamW and torch.nn.utils.clip_grad_norm_ make adamw.json, the schedules of
-transformers make schedules.json. Run with a Python that has torch and transformers, then
-let Biome lay the files out:
+torch.optim.AdamW and torch.nn.utils.clip_grad_norm_ create adamw.json, the schedules of
+transformers create schedules.json. Run with a Python that has torch and transformers, then
+let Biome format the files:
 
     python tools/oracle/optim/make_goldens.py
     npx biome check --write test/fixtures/optim
@@ -72,7 +72,8 @@ def initial_parameters() -> Named:
 def step_gradients(step: int) -> Named:
     """Gradients from 1e-8 to 1e2, with one element always zero and one parameter zero at first.
 
-    Their mean is one deviation from zero: moments near zero would have no digits to compare.
+    Their mean is one standard deviation from zero: moments near zero would have no digits to
+    compare.
     """
 
     def noisy(scale: torch.Tensor) -> torch.Tensor:

@@ -5,7 +5,7 @@ Run with a Python that has torch, transformers, peft and safetensors:
     python tools/oracle/peft/check_ours.py
 
 It first runs the tests that write the folders, with PROXIMAL_CASES naming a temporary folder.
-Each case there is a folder, of a model or an adapter, and beside it `<folder>.safetensors` with what
+Each case there is a folder, of a model or an adapter, and next to it `<folder>.safetensors` with what
 we compute. No tensor may be missing, left over or of another shape, and a folder that makes
 transformers or PEFT warn fails.
 """
@@ -48,7 +48,7 @@ def write_cases(folder: str) -> None:
 
 
 class Refuse(logging.Handler):
-    """Makes an error of what transformers only warns of."""
+    """Turns warnings of transformers into errors."""
 
     def emit(self, record: logging.LogRecord) -> None:
         raise ValueError(record.getMessage())

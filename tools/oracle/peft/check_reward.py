@@ -44,7 +44,7 @@ def main() -> None:
             scores = [model(torch.tensor([ids])).logits.item() for ids in about["sequences"]]
     ours = torch.tensor(about["scores"])
     difference = (torch.tensor(scores) - ours).abs().max().item()
-    print(f"{len(scores)} scores, deviation {ours.std():.3f}, largest difference {difference:.1e}")
+    print(f"{len(scores)} scores, standard deviation {ours.std():.3f}, largest difference {difference:.1e}")
     sys.exit(0 if difference <= 1e-4 else 1)
 
 

@@ -2,10 +2,10 @@
 
 Each folder there has a tiny random model of transformers (`base`, bfloat16), adapters that PEFT
 saved, both matrices far from zero, and `expected.safetensors`: what transformers computes in
-float32, token by token over the sequences one after the other. `base` are the logits of the model,
+float32, token by token over the concatenated sequences. `base` are the logits of the model,
 `adapter` with the adapter on, `merged` after merge_and_unload; `reward` are the scores of a
 sequence classifier, at each token. Run with a Python that has torch, transformers, peft and
-safetensors, then let Biome lay the JSON out:
+safetensors, then let Biome format the JSON:
 
     python tools/oracle/peft/make_goldens.py
     npx biome check --write test/fixtures/peft
@@ -83,7 +83,7 @@ def draw(model: Model) -> None:
 
 
 def run(model: Model) -> torch.Tensor:
-    """Logits of all tokens, one sequence after the other."""
+    """Logits of all tokens of the concatenated sequences."""
     model.eval()
     with torch.no_grad():
         rows = [model(torch.tensor([sequence])).logits[0] for sequence in SEQUENCES]
@@ -103,7 +103,7 @@ def save_adapter(model: peft.PeftModel, folder: Path) -> None:
 
 
 def make_language_model(family: str, folder: Path) -> dict[str, torch.Tensor]:
-    """Writes `base` and `adapter`; gives their logits."""
+    """Writes `base` and `adapter`; returns their logits."""
     model = transformers.AutoModelForCausalLM.from_config(CONFIGS[family])
     draw(model)
     model.to(torch.bfloat16).save_pretrained(folder / "base")
@@ -118,7 +118,7 @@ def make_language_model(family: str, folder: Path) -> dict[str, torch.Tensor]:
 
 
 def make_reward_model(folder: Path) -> torch.Tensor:
-    """Writes `reward`, an adapter with the head of a sequence classifier; gives its scores."""
+    """Writes `reward`, an adapter with the head of a sequence classifier; returns its scores."""
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
         folder / "base", num_labels=1, dtype=torch.float32
     )
@@ -135,7 +135,7 @@ def make_reward_model(folder: Path) -> torch.Tensor:
 
 
 def draw_adapter(adapted: peft.PeftModel) -> None:
-    """Fills what is trained, and leaves the base as it is."""
+    """Fills the trained weights and leaves the base unchanged."""
     frozen = {name: p.data for name, p in adapted.named_parameters() if not p.requires_grad}
     draw(adapted)
     for name, parameter in adapted.named_parameters():

@@ -54,7 +54,7 @@ class Case:
     options: dict[str, Any]
     """What differs from SHARED."""
     token_noise: float = 0
-    """Deviation of old logprobs from the policy's own, at two of three tokens."""
+    """Standard deviation of the difference between old and current logprobs, at two of three tokens."""
     sequence_noise: float = 0
     """The same for all tokens of a sequence together."""
     far_tokens: int = 0

@@ -1,4 +1,4 @@
-"""PPO's losses over columns of response tokens, and how near each choice in them is to a tie."""
+"""PPO's losses over columns of response tokens, and how close each clipping decision is to its bound."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +9,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Batch:
-    """Columns of all response tokens, one sequence after the other."""
+    """Columns of all response tokens, sequences end to end."""
 
     prompts: list[list[int]]
     responses: list[list[int]]
@@ -27,16 +27,16 @@ class Batch:
 
 @dataclass
 class Choices:
-    """How often each bound holds a term back, and how near that is to being otherwise."""
+    """How often each bound clips a term, and the smallest distance to a bound."""
 
     counts: dict[str, int] = field(default_factory=dict)
     margin: float = float("inf")
     """The smallest distance to a bound."""
     free: float = 1
-    """The smallest part of the ratios, of all steps, that has a gradient."""
+    """The smallest fraction of ratios with a gradient, over all steps."""
 
     def see(self, name: str, excess: Tensor, matters: Tensor | None = None) -> None:
-        """`excess` is above 0 where the bound holds; `matters` is where it may hold at all."""
+        """`excess` is above 0 where the bound clips; `matters` marks where it can clip at all."""
         seen = excess if matters is None else excess[matters]
         self.counts[name] = self.counts.get(name, 0) + int((seen > 0).sum())
         if len(seen) > 0:

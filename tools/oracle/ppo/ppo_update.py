@@ -3,18 +3,18 @@
 `<model>/base` is a random model of transformers, `<model>/policy` and `<model>/value` are PEFT's
 adapters for it, both matrices far from zero, and `<model>/value/value_head.safetensors` has the
 value head `score.weight` [1, hidden] on the final-normed hidden state. `<case>/golden.json` has a
-rollout of random tokens, with columns over all response tokens, one sequence after the other, and
-for each of three optimiser steps over the whole of it what stood before the step: `policyLoss` is
+rollout of random tokens, with columns over all response tokens, sequences end to end, and the
+values before each of three optimiser steps over the whole rollout: `policyLoss` is
 what is differentiated, `policyLossParts` are its means without their coefficients, `valueLoss` is
 without its coefficient, gradient norms are before clipping. `<case>/after-<step>.safetensors` has
 the trained weights, as `policy.<name in PEFT's file>` and `value.<name>`.
 
-Logprobs are of logits / temperature, sequences run one by one without padding, the two models have
-an AdamW each with betas (0.9, 0.999). All is computed in float32. Each rollout is of the first seed
-with which no ratio or value comes near a bound that would change what is differentiated, and at
+Logprobs are of logits / temperature, sequences run one by one without padding, each of the two models
+has an AdamW with betas (0.9, 0.999). Everything is computed in float32. Each rollout uses the first seed
+with which no ratio or value is close to a bound that would change what is differentiated, and at
 least half of the ratios are free in each step. The same is then done in float64 from the same
 inputs, and the largest differences are printed. Run with a Python that has torch, transformers,
-peft and safetensors, then let Biome lay the JSON out:
+peft and safetensors, then let Biome format the JSON:
 
     python tools/oracle/ppo/ppo_update.py
     npx biome check --write test/fixtures/ppo-update
@@ -77,7 +77,7 @@ def run(case: Case, batch: Batch, dtype: torch.dtype) -> tuple[list[Step], Choic
 
 
 def is_telling(choices: Choices) -> bool:
-    """Whether every bound holds something back, but never most, and nothing is near a bound."""
+    """Whether every bound clips something, but never most terms, and nothing is close to a bound."""
     clear = choices.margin >= SMALLEST_MARGIN and choices.free >= SMALLEST_FREE
     return clear and all(choices.counts.values())
 
@@ -142,7 +142,7 @@ def make_case(name: str, first_seed: int) -> None:
         if is_telling(choices):
             break
     else:
-        raise RuntimeError(f"{name}: no seed keeps away from all bounds")
+        raise RuntimeError(f"{name}: no seed stays away from all bounds")
     write_case(name, seed, batch, steps)
     exact, _ = run(case, batch, torch.float64)
     norms = [[s.numbers["policyGradNorm"], s.numbers["valueGradNorm"]] for s in steps]

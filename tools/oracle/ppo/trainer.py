@@ -36,7 +36,7 @@ class Role:
         return {f"{self.name}.{key}": p.detach().clone() for key, p in self.trained().items()}
 
     def hidden(self, prompts: Ids, responses: Ids) -> Tensor:
-        """Final-normed states before each response token, [N, hidden]; each sequence by itself."""
+        """Final-normed states before each response token, [N, hidden]; each sequence runs alone."""
         decoder = self.model.get_base_model().model
         rows = []
         for prompt, response in zip(prompts, responses, strict=True):
@@ -51,7 +51,7 @@ class Policy(Role):
         self.temperature = temperature
 
     def logprobs(self, prompts: Ids, responses: Ids) -> tuple[Tensor, Tensor]:
-        """log π of each response token, and the entropy of what it was drawn from."""
+        """log π of each response token, and the entropy of its distribution."""
         logits = self.model.get_base_model().lm_head(self.hidden(prompts, responses))
         all_logprobs = torch.log_softmax(logits / self.temperature, -1)
         tokens = torch.tensor([token for response in responses for token in response])
@@ -73,7 +73,7 @@ class Value(Role):
 
 
 def stay_in_float64(model: torch.nn.Module) -> None:
-    """Norms and rotary tables without transformers' way through float32."""
+    """Norms and rotary tables that do not convert to float32 as transformers does."""
     config = model.config
     half = torch.arange(0, config.head_dim, 2, dtype=torch.float64) / config.head_dim
     frequencies = config.rope_parameters["rope_theta"] ** -half
@@ -108,7 +108,7 @@ class Trainer:
         )
 
     def step(self, loss: Tensor) -> float:
-        """Gives the norm of the gradient before clipping."""
+        """Returns the norm of the gradient before clipping."""
         self.optimizer.zero_grad()
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.parameters, self.options["maxGradNorm"])

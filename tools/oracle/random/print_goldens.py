@@ -1,7 +1,7 @@
 """Prints the goldens of src/engine/random, from a second implementation of the same definition.
 
 Words come from sfc32 as PractRand defines it (three seed words, counter 1, fifteen outputs
-thrown away); streams from hashlib and json. Run with any Python 3 and compare with the numbers
+discarded); streams from hashlib and json. Run with any Python 3 and compare with the numbers
 in src/engine/random/*.test.ts:
 
     python tools/oracle/random/print_goldens.py
@@ -48,7 +48,7 @@ def normals(stream: Iterator[int]) -> Iterator[float]:
 
 def shuffle(stream: Iterator[int], items: list[int]) -> list[int]:
     for i in range(len(items) - 1, 0, -1):
-        j = next(stream) % (i + 1)  # draws that must be rejected are too rare to meet here
+        j = next(stream) % (i + 1)  # rejected samples are too rare to occur here
         items[i], items[j] = items[j], items[i]
     return items
 

@@ -1,7 +1,7 @@
 """Writes the goldens of src/reward-kl/library to test/fixtures/rewards.
 
-The rouge-score package, without stemming, makes rouge.json. Run with a Python that has it, then
-let Biome lay the file out:
+The rouge-score package, without stemming, creates rouge.json. Run with a Python that has it, then
+let Biome format the file:
 
     python tools/oracle/rewards/make_goldens.py
     npx biome check --write test/fixtures/rewards

@@ -3,8 +3,8 @@
     pip install tensorboard
     python tools/oracle/run/read_events.py runs/a/events
 
-Scalars are printed as `tag step value`, texts as `tag step rows`. What a resumed run takes back
-does not appear.
+Scalars are printed as `tag step value`, texts as `tag step rows`. Steps that a resumed run invalidates
+do not appear.
 """
 
 import sys

@@ -1,8 +1,8 @@
 """Writes the goldens of src/base-setup/safetensors to test/fixtures/safetensors.
 
-safetensors makes floats.safetensors and other-dtypes.safetensors, huggingface_hub makes the folder
-sharded. goldens.json says what they hold; float16.json has conversions by torch and numpy. Run with
-a Python that has torch, numpy, safetensors and huggingface_hub, then let Biome lay the JSON out:
+safetensors creates floats.safetensors and other-dtypes.safetensors, huggingface_hub creates the
+folder sharded. goldens.json has their contents; float16.json has conversions by torch and numpy. Run with
+a Python that has torch, numpy, safetensors and huggingface_hub, then let Biome format the JSON:
 
     python tools/oracle/safetensors/make_goldens.py
     npx biome check --write test/fixtures/safetensors
@@ -72,7 +72,7 @@ def layers() -> Named:
 
 
 def to_value(value: np.float32) -> float | str:
-    """The shortest decimal of a float32; as text where JSON has no number for it."""
+    """The shortest decimal of a float32; as text if JSON has no number for it."""
     if np.isnan(value):
         return "NaN"
     if np.isinf(value):

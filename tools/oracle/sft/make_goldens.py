@@ -1,8 +1,8 @@
-"""Writes the loss of supervised fine-tuning, and its gradient by every weight, as transformers has it.
+"""Writes the loss of supervised fine-tuning, and its gradient with respect to every weight, as transformers computes them.
 
 Each case is a tiny model of test/fixtures/families. A batch of texts padded on the right, with
-labels on completions only, gives loss and gradients in float32; sequences of different lengths make
-sure that padding is left out. test/fixtures/sft/<name>.json holds texts and loss, <name>.safetensors
+labels on completions only, determines loss and gradients in float32; sequences of different lengths
+show that padding is ignored. test/fixtures/sft/<name>.json holds texts and loss, <name>.safetensors
 the gradients under the names of the weights. Run with a Python that has torch, transformers and
 safetensors:
 
@@ -18,7 +18,7 @@ from transformers import AutoModelForCausalLM
 
 FIXTURES = Path(__file__).parents[3] / "test" / "fixtures"
 CASES = ["qwen3-tied", "llama-mha-untied", "gpt2-default"]
-# Tokens of each text, and how many of them are its prompt.
+# Tokens of each text, and the length of its prompt.
 TEXTS = [(9, 4), (5, 1), (12, 11), (7, 3)]
 
 

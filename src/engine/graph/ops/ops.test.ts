@@ -31,7 +31,7 @@ test('the comparison with finite differences finds a gradient that is 1% off', a
   };
   const call = ({ a, b }: { a: Value; b: Value }) => ({ ...mul(a, b), op: wrong });
   const sample: Sample = {
-    inputs: { a: { shape: ['A'], draw: 'nonzero' }, b: { shape: ['A'], draw: 'nonzero' } },
+    inputs: { a: { shape: ['A'], kind: 'nonzero' }, b: { shape: ['A'], kind: 'nonzero' } },
     attributes: {},
   };
   const sizes = [{ seed: 1, sizes: { A: 8 } }];

@@ -52,7 +52,7 @@ export interface ByteRows {
 /** Quantizes each row to 8 bits by its largest magnitude: scale = max|x|/127.
  *  @example [2, −127, 0.4]  →  scale 1, bytes [130, 1, 128] */
 export function toBytes(x: Value): ByteRows {
-  // A row of zeros has scale 0, so its products are 0 whatever its bytes are.
+  // A row of zeros has scale 0, so its products are 0 for any bytes.
   const scale = div(maxOf(abs(x), [-1]), 127);
   return { bytes: apply(toBytesOp, [x, scale], {}), scale };
 }

@@ -14,7 +14,7 @@ const gpt2 = { model_type: 'gpt2', vocab_size: 96, n_embd: 32, n_layer: 2, n_hea
 const read = (json: Record<string, unknown>) => readArchitecture(json).config;
 
 describe('readArchitecture()', () => {
-  test('fills in what a llama leaves out, as transformers does', () => {
+  test('fills in the defaults of transformers for llama', () => {
     expect(read(llama)).toEqual({
       ...llama,
       num_key_value_heads: 4,
@@ -30,7 +30,7 @@ describe('readArchitecture()', () => {
     });
   });
 
-  test('fills in what a GPT-2 leaves out, as transformers does', () => {
+  test('fills in the defaults of transformers for GPT-2', () => {
     expect(read({ ...gpt2, n_inner: null })).toEqual({
       model_type: 'gpt2',
       vocab_size: 96,
@@ -51,7 +51,7 @@ describe('readArchitecture()', () => {
     });
   });
 
-  test('gives Qwen3 heads of 128, whatever its hidden size', () => {
+  test('has heads of 128 for Qwen3 at any hidden size', () => {
     expect(read({ ...gated, model_type: 'qwen3' }).head_dim).toBe(128);
     expect(read({ ...gated, model_type: 'qwen2' }).head_dim).toBe(8);
   });
@@ -90,22 +90,22 @@ describe('readArchitecture()', () => {
     });
   });
 
-  describe('refuses', () => {
+  describe('rejects', () => {
     const { hidden_size: _, ...sizeless } = llama;
     const family = 'must be one of qwen3, qwen2, llama, gpt2';
     const ropeTypes = 'must be default, linear or llama3';
     const whole = 'must be a whole number ≥ 1';
     test.each([
-      ['a family that is not known', { model_type: 'bert' }, `"model_type" ${family}, got "bert"`],
+      ['an unknown family', { model_type: 'bert' }, `"model_type" ${family}, got "bert"`],
       [
-        'a family with the name of an object’s own member',
+        'a family named like a property of every object',
         { model_type: 'constructor' },
         `"model_type" ${family}, got "constructor"`,
       ],
       ['no family', {}, '"model_type" must be a string, got nothing'],
       ['a missing size', sizeless, '"hidden_size" must be a number, got nothing'],
       [
-        'a size of another type',
+        'a size of the wrong type',
         { ...llama, num_hidden_layers: '2' },
         '"num_hidden_layers" must be a number, got "2"',
       ],
@@ -113,47 +113,47 @@ describe('readArchitecture()', () => {
       ['a size of 0', { ...llama, vocab_size: 0 }, `"vocab_size" ${whole}, got 0`],
       ['a fraction', { ...llama, intermediate_size: 1.5 }, `"intermediate_size" ${whole}, got 1.5`],
       [
-        'a flag of another type',
+        'a flag of the wrong type',
         { ...llama, tie_word_embeddings: 'yes' },
         '"tie_word_embeddings" must be a boolean, got "yes"',
       ],
       [
-        'heads that do not share the hidden size',
+        'heads that do not divide the hidden size',
         { ...llama, hidden_size: 34 },
         `"head_dim" ${whole}, got 8.5`,
       ],
       [
-        'GPT-2 heads that do not share the hidden size',
+        'GPT-2 heads that do not divide the hidden size',
         { ...gpt2, n_head: 5 },
         '"n_head" must be a divisor of n_embd, 32, got 5',
       ],
       [
-        'key heads that do not share the query heads',
+        'key heads that do not divide the query heads',
         { ...llama, num_key_value_heads: 3 },
         '"num_key_value_heads" must be a divisor of num_attention_heads, 4, got 3',
       ],
       [
-        'another activation',
+        'an unsupported activation',
         { ...llama, hidden_act: 'gelu' },
         '"hidden_act" must be "silu", got "gelu"',
       ],
       [
-        'another activation of GPT-2',
+        'an unsupported activation of GPT-2',
         { ...gpt2, activation_function: 'relu' },
         '"activation_function" must be "gelu_new", got "relu"',
       ],
       [
-        'scores that GPT-2 leaves unscaled',
+        'unscaled attention scores of GPT-2',
         { ...gpt2, scale_attn_weights: false },
         '"scale_attn_weights" must be true, got false',
       ],
       [
-        'scores that GPT-2 scales by the layer',
+        'attention scores of GPT-2 scaled by the layer',
         { ...gpt2, scale_attn_by_inverse_layer_idx: true },
         '"scale_attn_by_inverse_layer_idx" must be false, got true',
       ],
       [
-        'dropout of everything',
+        'a dropout of 1',
         { ...gpt2, resid_pdrop: 1 },
         '"resid_pdrop" must be a number ≥ 0 and < 1, got 1',
       ],
@@ -170,12 +170,12 @@ describe('readArchitecture()', () => {
 
     test.each([
       [
-        'a kind of rope that is not known',
+        'an unknown rope type',
         { rope_parameters: { rope_type: 'yarn' } },
         `"rope_parameters": "rope_type" ${ropeTypes}, got "yarn"`,
       ],
       [
-        'the same in older files',
+        'an unknown rope type in an older file',
         { rope_scaling: { type: 'dynamic', factor: 2 } },
         `"rope_scaling": "rope_type" ${ropeTypes}, got "dynamic"`,
       ],

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
-import type { Draw, Sample } from './sample.ts';
+import type { ElementKind, Sample } from './sample.ts';
 import { broadcastShapes, shapes, unary } from './shapes.ts';
 
-function binary(a: Draw, b: Draw): fc.Arbitrary<Sample> {
+function binary(a: ElementKind, b: ElementKind): fc.Arbitrary<Sample> {
   return broadcastShapes(2, 4).map(([left = [], right = []]) => ({
-    inputs: { a: { shape: left, draw: a }, b: { shape: right, draw: b } },
+    inputs: { a: { shape: left, kind: a }, b: { shape: right, kind: b } },
     attributes: {},
   }));
 }
@@ -16,15 +16,15 @@ const clip: fc.Arbitrary<Sample> = fc
     max: fc.constantFrom(0.25, 1, Infinity),
   })
   .map(({ shape, min, max }) => ({
-    inputs: { x: { shape, draw: 'offGrid' } },
+    inputs: { x: { shape, kind: 'offGrid' } },
     attributes: { min, max },
   }));
 
 const where: fc.Arbitrary<Sample> = broadcastShapes(3, 4).map(([c = [], a = [], b = []]) => ({
   inputs: {
-    condition: { shape: c, draw: 'condition' },
-    a: { shape: a, draw: 'normal' },
-    b: { shape: b, draw: 'normal' },
+    condition: { shape: c, kind: 'condition' },
+    a: { shape: a, kind: 'normal' },
+    b: { shape: b, kind: 'normal' },
   },
   attributes: {},
 }));

@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { type Dim, dimAdd } from '../../../../src/engine/graph/dim.ts';
 import type { FunctionName } from '../call-function.ts';
 import { reduction } from './layout.ts';
-import type { Draw, Sample } from './sample.ts';
+import type { ElementKind, Sample } from './sample.ts';
 import { axisOf, dim, rank, shapes, unary } from './shapes.ts';
 
 const dropout: fc.Arbitrary<Sample> = shapes(0, 3).map((shape) => ({
-  inputs: { x: { shape, draw: 'normal' }, mask: { shape, draw: 'dropoutMask', fixed: true } },
+  inputs: { x: { shape, kind: 'normal' }, mask: { shape, kind: 'dropoutMask', fixed: true } },
   attributes: {},
 }));
 
@@ -19,16 +19,16 @@ const attention: fc.Arbitrary<Sample> = fc
     queries: dim('B'),
     keys: dim('C'),
     size: rank(1, 3),
-    bias: fc.constantFrom<Draw>('causalBias', 'paddingBias', 'normal'),
+    bias: fc.constantFrom<ElementKind>('causalBias', 'paddingBias', 'normal'),
   })
   .map(({ batch, kvHeads, group, queries, keys, size, bias }) => ({
     inputs: {
-      q: { shape: [batch, kvHeads * group, queries, size], draw: 'normal' },
-      k: { shape: [batch, kvHeads, keys, size], draw: 'normal' },
-      v: { shape: [batch, kvHeads, keys, size], draw: 'normal' },
+      q: { shape: [batch, kvHeads * group, queries, size], kind: 'normal' },
+      k: { shape: [batch, kvHeads, keys, size], kind: 'normal' },
+      v: { shape: [batch, kvHeads, keys, size], kind: 'normal' },
       bias: {
         shape: bias === 'causalBias' ? [queries, keys] : [batch, 1, 1, keys],
-        draw: bias,
+        kind: bias,
         fixed: bias !== 'normal',
       },
     },
@@ -40,25 +40,25 @@ const layerNorm: fc.Arbitrary<Sample> = fc
   .record({ shape: shapes(1, 4), epsilon: fc.constantFrom(0.1, 1) })
   .map(({ shape, epsilon }) => ({
     inputs: {
-      x: { shape, draw: 'normal' },
-      weight: { shape: shape.slice(-1), draw: 'normal' },
-      bias: { shape: shape.slice(-1), draw: 'normal' },
+      x: { shape, kind: 'normal' },
+      weight: { shape: shape.slice(-1), kind: 'normal' },
+      bias: { shape: shape.slice(-1), kind: 'normal' },
     },
     attributes: { epsilon },
   }));
 
 const tokenLogprobs: fc.Arbitrary<Sample> = fc.tuple(dim('A'), dim('B')).map(([rows, size]) => ({
   inputs: {
-    logits: { shape: [rows, size], draw: 'normal' },
-    tokens: { shape: [rows], draw: 'index', bound: size },
+    logits: { shape: [rows, size], kind: 'normal' },
+    tokens: { shape: [rows], kind: 'index', bound: size },
   },
   attributes: {},
 }));
 
 /** Rows [M, in] or [B, T, in]. */
 const linearInputs = fc.tuple(shapes(1, 2), dim('D'), dim('E')).map(([rows, from, to]) => ({
-  x: { shape: [...rows, from], draw: 'normal' as const },
-  weight: { shape: [to, from], draw: 'normal' as const },
+  x: { shape: [...rows, from], kind: 'normal' as const },
+  weight: { shape: [to, from], kind: 'normal' as const },
 }));
 
 const linear: fc.Arbitrary<Sample> = linearInputs.map((inputs) => ({ inputs, attributes: {} }));
@@ -76,8 +76,8 @@ const loraLinear: fc.Arbitrary<Sample> = fc
       inputs: {
         x,
         weight: { ...weight, fixed: frozen },
-        a: { shape: [r, from], draw: 'normal' },
-        b: { shape: [to, r], draw: 'normal' },
+        a: { shape: [r, from], kind: 'normal' },
+        b: { shape: [to, r], kind: 'normal' },
       },
       attributes: { scaling },
     };
@@ -91,7 +91,7 @@ const split: fc.Arbitrary<Sample> = fc
   .tuple(shapes(1, 3), fc.array(rank(1, 3), { minLength: 1, maxLength: 3 }))
   .chain(([shape, sizes]) =>
     axisOf(shape.length).map((axis) => ({
-      inputs: { x: { shape: shape.with(axis, sizes.reduce<Dim>(dimAdd, 0)), draw: 'normal' } },
+      inputs: { x: { shape: shape.with(axis, sizes.reduce<Dim>(dimAdd, 0)), kind: 'normal' } },
       attributes: { sizes, axis },
     })),
   );
@@ -99,7 +99,7 @@ const split: fc.Arbitrary<Sample> = fc
 const sumTo: fc.Arbitrary<Sample> = fc
   .tuple(shapes(0, 4), fc.nat(4), fc.array(fc.boolean(), { minLength: 4, maxLength: 4 }))
   .map(([shape, dropped, ones]) => ({
-    inputs: { x: { shape, draw: 'normal' } },
+    inputs: { x: { shape, kind: 'normal' } },
     attributes: { shape: shape.map((size, i) => (ones[i] ? 1 : size)).slice(dropped) },
   }));
 

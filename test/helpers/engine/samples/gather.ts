@@ -13,8 +13,8 @@ const gatherRows: fc.Arbitrary<Sample> = fc
   .tuple(dim('F'), shapes(0, 2), rowShapes)
   .map(([rows, index, row]) => ({
     inputs: {
-      x: { shape: [rows, ...row], draw: 'normal' },
-      index: { shape: index, draw: 'index', bound: rows },
+      x: { shape: [rows, ...row], kind: 'normal' },
+      index: { shape: index, kind: 'index', bound: rows },
     },
     attributes: {},
   }));
@@ -25,8 +25,8 @@ const scatterAddRows: fc.Arbitrary<Sample> = fc
     // A symbolic number of rows must be bound by an input.
     fc.constantFrom<Dim>(1, 2, 4, ...index).map((rows) => ({
       inputs: {
-        updates: { shape: [...index, ...row], draw: 'normal' },
-        index: { shape: index, draw: 'index', bound: rows },
+        updates: { shape: [...index, ...row], kind: 'normal' },
+        index: { shape: index, kind: 'index', bound: rows },
       },
       attributes: { rows },
     })),
@@ -36,9 +36,9 @@ const permuteRows: fc.Arbitrary<Sample> = fc.tuple(fc.boolean(), rowShapes).map(
   const rows = split ? 'A*B' : 'A';
   return {
     inputs: {
-      x: { shape: [rows, ...row], draw: 'normal' },
-      index: { shape: split ? ['A', 'B'] : ['A'], draw: 'permutation' },
-      inverse: { shape: [rows], draw: 'inverse' },
+      x: { shape: [rows, ...row], kind: 'normal' },
+      index: { shape: split ? ['A', 'B'] : ['A'], kind: 'permutation' },
+      inverse: { shape: [rows], kind: 'inverse' },
     },
     attributes: {},
   };
@@ -46,8 +46,8 @@ const permuteRows: fc.Arbitrary<Sample> = fc.tuple(fc.boolean(), rowShapes).map(
 
 const gatherLast: fc.Arbitrary<Sample> = fc.tuple(shapes(0, 3), dim('F')).map(([index, size]) => ({
   inputs: {
-    x: { shape: [...index, size], draw: 'normal' },
-    index: { shape: index, draw: 'index', bound: size },
+    x: { shape: [...index, size], kind: 'normal' },
+    index: { shape: index, kind: 'index', bound: size },
   },
   attributes: {},
 }));
@@ -55,8 +55,8 @@ const gatherLast: fc.Arbitrary<Sample> = fc.tuple(shapes(0, 3), dim('F')).map(([
 const scatterLast: fc.Arbitrary<Sample> = shapes(0, 3).chain((index) =>
   fc.constantFrom<Dim>(1, 2, 4, ...index).map((size) => ({
     inputs: {
-      updates: { shape: index, draw: 'normal' },
-      index: { shape: index, draw: 'index', bound: size },
+      updates: { shape: index, kind: 'normal' },
+      index: { shape: index, kind: 'index', bound: size },
     },
     attributes: { size },
   })),

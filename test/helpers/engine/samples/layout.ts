@@ -1,13 +1,13 @@
 import * as fc from 'fast-check';
 import { type Dim, sizeOf } from '../../../../src/engine/graph/dim.ts';
-import type { Draw, Sample } from './sample.ts';
+import type { ElementKind, Sample } from './sample.ts';
 import { axesOf, axisOf, dim, rank, shapes } from './shapes.ts';
 
-const x = (shape: readonly Dim[], draw: Draw = 'normal') => ({ x: { shape, draw } });
+const x = (shape: readonly Dim[], kind: ElementKind = 'normal') => ({ x: { shape, kind } });
 
-export function reduction(draw: Draw): fc.Arbitrary<Sample> {
+export function reduction(kind: ElementKind): fc.Arbitrary<Sample> {
   return shapes(0, 4).chain((shape) =>
-    axesOf(shape.length).map((axes) => ({ inputs: x(shape, draw), attributes: { axes } })),
+    axesOf(shape.length).map((axes) => ({ inputs: x(shape, kind), attributes: { axes } })),
   );
 }
 
@@ -79,7 +79,7 @@ const concat: fc.Arbitrary<Sample> = shapes(1, 4).chain((shape) =>
     .map(([axis, sizes, count]) => {
       const parts = sizes
         .slice(0, count)
-        .map((size, i) => [`x${i}`, { shape: shape.with(axis, size), draw: 'normal' as const }]);
+        .map((size, i) => [`x${i}`, { shape: shape.with(axis, size), kind: 'normal' as const }]);
       return { inputs: Object.fromEntries(parts), attributes: { axis } };
     }),
 );

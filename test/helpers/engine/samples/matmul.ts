@@ -15,8 +15,8 @@ export const matmulSamples: fc.Arbitrary<Sample> = fc
   })
   .map(({ batches: [a = [], b = []], m, k, n, ...attributes }) => ({
     inputs: {
-      a: { shape: [...a, ...(attributes.transA ? [k, m] : [m, k])], draw: 'normal' },
-      b: { shape: [...b, ...(attributes.transB ? [n, k] : [k, n])], draw: 'normal' },
+      a: { shape: [...a, ...(attributes.transA ? [k, m] : [m, k])], kind: 'normal' },
+      b: { shape: [...b, ...(attributes.transB ? [n, k] : [k, n])], kind: 'normal' },
     },
     attributes,
   }));

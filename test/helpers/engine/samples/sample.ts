@@ -2,7 +2,7 @@ import { type Dim, evaluateDim, type Shape } from '../../../../src/engine/graph/
 import type { DType } from '../../../../src/engine/graph/value.ts';
 
 /** How the elements of an input are sampled, and its dtype. */
-export const dtypeOfDraw = {
+export const dtypeOfKind = {
   normal: 'float32',
   positive: 'float32',
   /** ½ to 2, of either sign. */
@@ -26,12 +26,12 @@ export const dtypeOfDraw = {
   inverse: 'int32',
 } as const satisfies Record<string, DType>;
 
-export type Draw = keyof typeof dtypeOfDraw;
+export type ElementKind = keyof typeof dtypeOfKind;
 
 /** One input of a sample: its shape, and how its elements are sampled. */
 export interface SampleInput {
   readonly shape: Shape;
-  readonly draw: Draw;
+  readonly kind: ElementKind;
   /** Indices are below this size. */
   readonly bound?: Dim;
   /** Has no gradient. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Dim } from '../../../../src/engine/graph/dim.ts';
-import type { Draw, Sample, SampleRun } from './sample.ts';
+import type { ElementKind, Sample, SampleRun } from './sample.ts';
 
 const SYMBOLS = ['A', 'B', 'C', 'D', 'E', 'F'] as const;
 type SymbolName = (typeof SYMBOLS)[number];
@@ -57,6 +57,6 @@ export function axesOf(length: number): fc.Arbitrary<number[] | undefined> {
 }
 
 /** Samples of a function of one tensor. */
-export function unary(draw: Draw, shape = shapes(0, 4)): fc.Arbitrary<Sample> {
-  return shape.map((x) => ({ inputs: { x: { shape: x, draw } }, attributes: {} }));
+export function unary(kind: ElementKind, shape = shapes(0, 4)): fc.Arbitrary<Sample> {
+  return shape.map((x) => ({ inputs: { x: { shape: x, kind } }, attributes: {} }));
 }

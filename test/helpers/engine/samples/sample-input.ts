@@ -1,5 +1,11 @@
 import type { Tensor } from '../../../../src/engine/runtime/index.ts';
-import { type Draw, dtypeOfDraw, resolve, type SampleInput, type SampleRun } from './sample.ts';
+import {
+  dtypeOfKind,
+  type ElementKind,
+  resolve,
+  type SampleInput,
+  type SampleRun,
+} from './sample.ts';
 
 type Random = () => number;
 
@@ -15,7 +21,7 @@ interface Request {
 const HIDDEN = -1e9;
 
 /** Each avoids the kinks and poles of the ops that use it. */
-const draws: { readonly [K in Draw]: (request: Request) => Iterable<number> } = {
+const samplers: { readonly [K in ElementKind]: (request: Request) => Iterable<number> } = {
   normal: each(({ random }) => 4 * random() - 2),
   positive: each(({ random }) => 0.5 + 1.5 * random()),
   nonzero: each(({ random }) => (random() < 0.5 ? -1 : 1) * (0.5 + 1.5 * random())),
@@ -42,23 +48,23 @@ const draws: { readonly [K in Draw]: (request: Request) => Iterable<number> } = 
 };
 
 /** The elements of an input for one run. */
-export function drawInput(name: string, { draw, ...input }: SampleInput, run: SampleRun): Tensor {
+export function sampleInput(name: string, { kind, ...input }: SampleInput, run: SampleRun): Tensor {
   const shape = input.shape.map((dim) => resolve(dim, run.sizes));
   const count = shape.reduce((product, size) => product * size, 1);
-  const elements = draws[draw]({
+  const elements = samplers[kind]({
     random: randomOf(`${run.seed} ${name}`),
     shape,
     count,
     bound: resolve(input.bound ?? Number.NaN, run.sizes),
     permutation: () => shuffle(randomOf(`${run.seed} permutation`), count),
   });
-  const dtype = dtypeOfDraw[draw];
+  const dtype = dtypeOfKind[kind];
   const arrays = { float32: Float32Array, int32: Int32Array, bool: Uint8Array };
   return { dtype, shape, data: arrays[dtype].from(elements) } as Tensor;
 }
 
-function each(draw: (request: Request, i: number) => number) {
-  return (request: Request) => Array.from({ length: request.count }, (_, i) => draw(request, i));
+function each(sample: (request: Request, i: number) => number) {
+  return (request: Request) => Array.from({ length: request.count }, (_, i) => sample(request, i));
 }
 
 /** A stream of numbers from 0 to 1 (mulberry32) that depends only on the key. */
