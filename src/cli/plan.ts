@@ -18,7 +18,8 @@ import type { DataContext } from '../run/run-data.ts';
 import { estimateStageBytes } from '../training/memory-estimate.ts';
 import { formatBytes, formatCount, formatSeconds, formatWhole, shortPath } from './format.ts';
 import { resolveWithProgress } from './load-model.ts';
-import { formatSections, formatTable, type Output } from './terminal.ts';
+import { formatTable } from './table.ts';
+import { formatSections, indentedText, lineWidth, type Output } from './terminal.ts';
 
 /** What a run would do, use and take. */
 export interface RunPlan extends RunSchedule, Omit<PlannedWork, 'flops' | 'canEvaluate'> {
@@ -193,13 +194,14 @@ export function formatPlan(
   plan: RunPlan,
   { prefix, output }: { readonly prefix: string; readonly output: Output },
 ): string {
+  const width = lineWidth(output);
   const sections = formatSections(
     [
       [`Model ${shortPath(plan.model)}`, formatModel(plan)],
-      ['Data', formatData(plan, prefix)],
+      ['Data', formatData(plan, { prefix, width })],
       ...(plan.preset ? [[`Preset ${plan.preset.name}`, formatPreset(plan.preset)] as const] : []),
-      ['Schedule', formatSchedule(plan)],
-      ['Estimates', formatEstimates(plan)],
+      ['Schedule', formatSchedule(plan, width)],
+      ['Estimates', formatEstimates(plan, width)],
     ],
     output,
   );
@@ -225,15 +227,19 @@ function formatModel({ family, parameters, trainable }: RunPlan): string {
   );
 }
 
-function formatData(plan: RunPlan, prefix: string): string {
+function formatData(
+  plan: RunPlan,
+  { prefix, width }: { readonly prefix: string; readonly width: number },
+): string {
   const { unit, train, validation, warnings, rewards, output } = plan;
-  return formatTable([
+  const rows = [
     [`training ${unit}`, formatWhole(train)],
     [`validation ${unit}`, validation === 0 ? 'none' : formatWhole(validation)],
     ...warnings.map((warning) => ['warning', warning]),
     ...(rewards === undefined ? [] : [['rewards', rewards.join(', ')]]),
     ['run folder', output === undefined ? `runs/${prefix}-<time>` : shortPath(output)],
-  ]);
+  ];
+  return formatTable(rows, 'll', { width });
 }
 
 /** The settings of a preset, with a note on those that the config overrides. */
@@ -248,7 +254,7 @@ function formatPreset({ name, settings }: NonNullable<RunPlan['preset']>): strin
   );
 }
 
-function formatSchedule(plan: RunPlan): string {
+function formatSchedule(plan: RunPlan, width: number): string {
   const { totalSteps, stepsPerEpoch, responsesPerStep, optimizerStepsPerStep } = plan;
   const perStep = (name: string, count: number | undefined) =>
     count === undefined
@@ -267,10 +273,11 @@ function formatSchedule(plan: RunPlan): string {
       ],
     ],
     'lrl',
+    { width },
   );
 }
 
-function formatEstimates(plan: RunPlan): string {
+function formatEstimates(plan: RunPlan, width: number): string {
   const { memory, memoryPlan, longest, unit, matmulFlops, seconds } = plan;
   const table = formatTable(
     [
@@ -280,11 +287,10 @@ function formatEstimates(plan: RunPlan): string {
     'lr',
   );
   const item = unit === 'pairs' ? 'pair' : 'text';
-  return [
-    table,
-    ...(memoryPlan === undefined ? [] : [`  ${memoryPlan}.`]),
-    `  Memory is for the whole process with the longest ${item}, ${formatWhole(longest)} tokens.`,
-    `  Time counts matrix products only, at the ${Math.round(matmulFlops / 1e9)} GFLOPS just measured here;`,
-    '  small models take longer.',
-  ].join('\n');
+  const sentences = [
+    ...(memoryPlan === undefined ? [] : [`${memoryPlan}.`]),
+    `Memory is for the whole process with the longest ${item}, ${formatWhole(longest)} tokens.`,
+    `Time counts matrix products only, at the ${Math.round(matmulFlops / 1e9)} GFLOPS just measured here; small models take longer.`,
+  ];
+  return [table, ...sentences.map((sentence) => indentedText(sentence, width))].join('\n');
 }
