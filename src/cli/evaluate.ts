@@ -77,7 +77,7 @@ async function evaluateModel({ adapter, json }: EvaluateFlags, flags: Values): P
   const { folder, values } = await choosePolicy(adapter, flags);
   const resolved = await resolveConfig(folder, values);
   const config = withoutHumanReward(resolved);
-  checkRewards(config);
+  await checkRewards(config);
   if (config.reward.length < resolved.reward.length) {
     warn('The reward human is left out, because people score training responses only');
   }

@@ -76,7 +76,7 @@ test('rewards of one kind have their own names in metrics; equal names are rejec
     ['keyword:cat', 'keyword:dog'],
     ['a=keyword:cat', 'a=flesch'],
   ]) {
-    expect(() => checkRewards({ reward: names })).toThrow(
+    await expect(checkRewards({ reward: names })).rejects.toThrow(
       /^Cannot use the rewards: their names must differ, got "(keyword|a)" twice; write a name/,
     );
   }
