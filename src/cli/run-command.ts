@@ -61,7 +61,7 @@ export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R
       '--allow-changed-inputs',
       'Resume although data, rewards, the base or other files have changed since the run started',
     )
-    .option('--dry-run', 'Show the plan of the run without training')
+    .option('--dry-run', 'Check what the run would check and show its plan, without training')
     .option('--json', 'Print each event as a line of JSON')
     .option(
       '--dashboard [port]',

@@ -151,7 +151,7 @@ export interface FittedConfig<C extends RunConfig> {
 }
 
 /** Adjusts a config to its `memory` limit; without a limit it stays as it is. */
-export function fitMemory<C extends RunConfig>(
+function fitMemory<C extends RunConfig>(
   config: C,
   { architecture, prompts }: { architecture: Architecture; prompts: PromptDataset },
 ): FittedConfig<C> {

@@ -39,7 +39,7 @@ export async function loadModel(
 }
 
 /** Loads the tokenizer of a model's folder. Its tokens must fit the rows of the model's embedding. */
-export async function loadModelTokenizer(
+async function loadModelTokenizer(
   folder: string,
   { config }: Architecture,
 ): Promise<Tokenizer> {
