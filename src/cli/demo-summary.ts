@@ -5,7 +5,8 @@ import { locateRunFiles } from '../run/run-folder.ts';
 import { formatSeconds, shellQuote, shortPath } from './format.ts';
 import { plotText } from './plot-text.ts';
 import { commandLine } from './program-command.ts';
-import { bold, dim, formatTable, type Output, stripControls, wrapWords } from './terminal.ts';
+import { formatTable } from './table.ts';
+import { bold, dim, lineWidth, type Output, stripControls, wrapWords } from './terminal.ts';
 
 /** Formats the result of the demo for people. */
 export function formatDemo(result: DemoResult, output: Output): string {
@@ -44,8 +45,8 @@ function describeResult({ gold, reward }: DemoResult): string[] {
 /** Longer lines are hard to read. */
 const MAX_WIDTH = 100;
 
-function widthOf({ columns }: Output): number {
-  return Math.min(columns || 80, MAX_WIDTH);
+function widthOf(output: Output): number {
+  return Math.min(lineWidth(output), MAX_WIDTH);
 }
 
 function klPerToken({ kl, length }: DemoResult['first']): string {

@@ -17,13 +17,14 @@ import { readRunConfig } from '../run/run-folder.ts';
 import { checkRewards, withoutHumanReward } from '../run/run-rewards.ts';
 import { readRunState } from '../run/run-state.ts';
 import { trainKind } from '../run/train-run.ts';
+import { type EvaluationColumn, formatEvaluations } from './evaluation-table.ts';
 import { untilInterrupted } from './exit.ts';
 import { loadWithProgress, printFound } from './load-model.ts';
 import { packageEntries } from './package-entries.ts';
 import { addGroupedOptions, readSchemaOptions } from './schema-options.ts';
 import { StatusLine } from './status-line.ts';
-import { type EvaluationColumn, formatEvaluations, formatSamples } from './summary.ts';
-import { bold, dim, type Output, stripControls } from './terminal.ts';
+import { formatSamples } from './summary.ts';
+import { bold, dim, lineWidth, type Output, stripControls } from './terminal.ts';
 
 const about = `Compare a policy with its reference, the model without the adapter. If --adapter is the folder of a run, its settings are the defaults, and its validation prompts are used.`;
 
@@ -76,7 +77,7 @@ async function evaluateModel({ adapter, json }: EvaluateFlags, flags: Values): P
   const { folder, values } = await choosePolicy(adapter, flags);
   const resolved = await resolveConfig(folder, values);
   const config = withoutHumanReward(resolved);
-  checkRewards(config);
+  await checkRewards(config);
   if (config.reward.length < resolved.reward.length) {
     warn('The reward human is left out, because people score training responses only');
   }
@@ -161,8 +162,9 @@ function formatEvaluation(evaluation: PolicyEvaluation, output: Output): string 
     ...(policy && { policy: toColumn(policy) }),
   };
   const title = bold(`Performance on ${count(promptCount, 'prompt')}`, output);
+  const cases = { number: promptCount, noun: 'prompt' };
   return [
-    `${title}\n${formatEvaluations(columns, { cases: { number: promptCount, noun: 'prompt' } })}`,
+    `${title}\n${formatEvaluations(columns, { cases, width: lineWidth(output) })}`,
     ...(policy === undefined ? [] : formatSamples(samples, output)),
   ].join('\n\n');
 }

@@ -2,7 +2,8 @@ import type { ComparisonResult } from '../dashboard/labels/label-store.ts';
 import type { HumanEvaluation, HumanEvaluationRow, MeanRating } from '../run/human-evaluation.ts';
 import { count } from '../run/run-data.ts';
 import { formatPercent, shortPath } from './format.ts';
-import { formatTable, oneLine } from './terminal.ts';
+import { formatTable } from './table.ts';
+import { indentedText, lineWidth, type Output, oneLine } from './terminal.ts';
 
 /** Number of prompts below which a result says little. */
 const FEW_PROMPTS = 20;
@@ -21,12 +22,12 @@ export function describeHumanEvaluation({ step, human }: HumanEvaluationRow): st
 }
 
 /** The result of a comparison as a table. */
-export function formatComparisonResult(result: ComparisonResult): string {
+export function formatComparisonResult(result: ComparisonResult, output: Output): string {
   const { human, step, run, prompts } = result;
   const { judged, equal, wins, ties, losses, winRate, answers, labellers } = human;
   const other = nameOther(human);
   const equals = equal === 0 ? '' : `, ${equal} of them with equal responses, which are ties`;
-  const table = formatTable([
+  const rows = [
     ['compared', `the policy of ${oneLine(shortPath(run))} at step ${step} with ${other}`],
     ['prompts', `${judged} of ${prompts} judged${equals}`],
     ['answers', `${answers} by ${count(labellers, 'labeller')}`],
@@ -36,15 +37,19 @@ export function formatComparisonResult(result: ComparisonResult): string {
     ['win rate', `${formatPercent(winRate)} (95 % interval ${formatInterval(human)})`],
     ...formatRatings(human),
     ['agreement', formatAgreement(human)],
-  ]);
-  return [
-    table,
+  ];
+  const width = lineWidth(output);
+  const sentences = [
     ...(judged < FEW_PROMPTS
       ? [
-          `  Fewer than ${FEW_PROMPTS} prompts are judged, so the interval is wide: label more, or compare more prompts.`,
+          `Fewer than ${FEW_PROMPTS} prompts are judged, so the interval is wide: label more, or compare more prompts.`,
         ]
       : []),
-    `  ${formatRecord(result)}`,
+    formatRecord(result),
+  ];
+  return [
+    formatTable(rows, 'll', { width }),
+    ...sentences.map((sentence) => indentedText(sentence, width)),
   ].join('\n');
 }
 

@@ -18,7 +18,8 @@ import { layerActivationBytes } from '../training/activation-bytes.ts';
 import { MemoryEstimator } from '../training/memory-estimate.ts';
 import { formatBytes, formatCount, formatWhole } from './format.ts';
 import { printFound, resolveWithProgress } from './load-model.ts';
-import { formatSections, formatTable, type Output } from './terminal.ts';
+import { formatTable } from './table.ts';
+import { formatSections, type Output } from './terminal.ts';
 
 interface InspectFlags {
   readonly model: string;

@@ -13,7 +13,8 @@ import { formatComparisonResult } from './human-evaluation.ts';
 import { commandLine, programCommand } from './program-command.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';
 import { StatusLine } from './status-line.ts';
-import { dim, formatTable } from './terminal.ts';
+import { formatTable } from './table.ts';
+import { dim } from './terminal.ts';
 
 const text = z.string().min(1);
 const positive = z.int().min(1);
@@ -241,7 +242,8 @@ async function showResults(queue: string, { labels, json }: LabelsFlags): Promis
       `Cannot show the results of ${queue}: people must have judged at least one prompt, got none; label it on the dashboard's Label page`,
     );
   }
-  process.stdout.write(`${json ? JSON.stringify(result) : formatComparisonResult(result)}\n`);
+  const output = process.stdout;
+  output.write(`${json ? JSON.stringify(result) : formatComparisonResult(result, output)}\n`);
 }
 
 /** Writes a queue's answers to a new file and prints how many. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type ResolveModelOptions, resolveModel } from '../base-setup/hub/index.ts';
+import { type ModelHeader, readModelHeader } from '../models/decoder/load-model.ts';
 import { type LoadedModel, loadModel } from '../models/index.ts';
 import { formatBytes, formatSeconds, shortPath } from './format.ts';
 import { StatusLine } from './status-line.ts';
@@ -14,9 +15,18 @@ interface ModelName {
 export async function loadWithProgress({ modelName, revision }: ModelName): Promise<LoadedModel> {
   const folder = await resolveWithProgress({ modelName, revision });
   const hideStatus = showStatus(`Loading ${shortPath(modelName)}`);
-  // Adapters name their base by its hub id, not by the folder of this machine's cache.
-  const name = resolve(modelName) === folder ? folder : modelName;
-  return loadModel(folder, { name }).finally(hideStatus);
+  return loadModel(folder, { name: nameOf(modelName, folder) }).finally(hideStatus);
+}
+
+/** Reads the header of a model and shows the progress of a download. */
+export async function readHeaderWithProgress(model: ModelName): Promise<ModelHeader> {
+  const folder = await resolveWithProgress(model);
+  return readModelHeader(folder, { name: nameOf(model.modelName, folder) });
+}
+
+/** Adapters name their base by its hub id, not by the folder of this machine's cache. */
+function nameOf(modelName: string, folder: string): string {
+  return resolve(modelName) === folder ? folder : modelName;
 }
 
 /** Finds a model's folder and shows the progress of a download. */

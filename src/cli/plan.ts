@@ -1,32 +1,37 @@
 import { resolve } from 'node:path';
+import { LoraAdapter } from '../base-setup/index.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
+import type { LoraFields } from '../config/lora-config.ts';
 import { presets } from '../config/ppo-config.ts';
 import type { AnyRunConfig } from '../config/run-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
 import { PromptOrder } from '../data/index.ts';
 import { input, linear, makeGraph } from '../engine/graph/index.ts';
 import { compile, tensor } from '../engine/runtime/index.ts';
+import type { FoundCheckpoint } from '../loop/checkpoint-store.ts';
+import { checkLoopState, type ResumedTraining, readLoopState } from '../loop/loop-state.ts';
 import { countSteps, type LoopConfig } from '../loop/train-loop.ts';
-import type { Architecture } from '../models/decoder/families/index.ts';
-import { checkWeights, loadModelTokenizer, readConfig } from '../models/decoder/load-model.ts';
-import {
-  countAdapter,
-  countParameters,
-  type ParameterCounts,
-} from '../models/decoder/parameter-counts.ts';
-import type { DataContext } from '../run/run-data.ts';
+import type { ModelHeader } from '../models/decoder/load-model.ts';
+import { countParameters, type ParameterCounts } from '../models/decoder/parameter-counts.ts';
+import { compareInputs, modelInputs, type RunInput } from '../run/run-inputs.ts';
+import type { RunSources } from '../run/run-sources.ts';
 import { estimateStageBytes } from '../training/memory-estimate.ts';
 import { formatBytes, formatCount, formatSeconds, formatWhole, shortPath } from './format.ts';
-import { resolveWithProgress } from './load-model.ts';
-import { formatSections, formatTable, type Output } from './terminal.ts';
+import { readHeaderWithProgress } from './load-model.ts';
+import { formatTable } from './table.ts';
+import { formatSections, indentedText, lineWidth, type Output } from './terminal.ts';
 
 /** What a run would do, use and take. */
-export interface RunPlan extends RunSchedule, Omit<PlannedWork, 'flops' | 'canEvaluate'> {
+export interface RunPlan
+  extends RunSchedule,
+    Omit<PlannedWork, 'flops' | 'canEvaluate' | 'inputs' | 'identity'> {
   readonly model: string;
   readonly family: string;
   /** Of the base model. */
   readonly parameters: number;
   readonly output: string | undefined;
+  /** The step that the run resumes after. */
+  readonly resumesAfter?: number;
   /** Floating-point operations per second of a matrix product, measured on this machine. */
   readonly matmulFlops: number;
   /** At that speed. */
@@ -63,42 +68,85 @@ export interface PlannedWork {
   readonly memoryPlan?: string | undefined;
   /** False if evaluations are impossible although there is validation data. */
   readonly canEvaluate?: boolean;
+  /** Everything it reads, besides the base and the tokenizer. */
+  readonly inputs: readonly RunInput[];
+  /** Everything that must be unchanged to resume exactly. */
+  readonly identity: object;
   /** Floating-point operations of the whole run. */
   flops(schedule: RunSchedule): number;
 }
 
 /** What a plan knows about the model, from its config and the headers of its weights. */
-export interface ModelContext extends DataContext {
-  readonly architecture: Architecture;
+export interface ModelContext extends ModelHeader {
   readonly counts: ParameterCounts;
 }
 
-/** Plans a run from its config, the headers of its model and its data. */
+/** A run that is resumed. */
+export interface ResumedRun {
+  readonly folder: string;
+  /** Undefined if none was ever saved. */
+  readonly checkpoint: FoundCheckpoint | undefined;
+  readonly allowChanged: boolean;
+}
+
+/** Plans a run from its config, the headers of its model and its data. Rejects what the run would
+ *  reject. */
 export async function planRun(
   config: AnyRunConfig & LoopConfig,
   planWork: (model: ModelContext) => Promise<PlannedWork>,
+  resumed?: ResumedRun,
 ): Promise<RunPlan> {
   const { modelName, output } = config;
-  const folder = await resolveWithProgress(config);
-  const architecture = await readConfig(folder);
-  await checkWeights(folder, architecture);
+  const header = await readHeaderWithProgress(config);
+  const { architecture } = header.base;
   const counts = countParameters(architecture);
-  const tokenizer = await loadModelTokenizer(folder, architecture);
-  const contextLength = architecture.config.max_position_embeddings;
-  const planned = await planWork({ architecture, counts, tokenizer, contextLength });
-  const { flops, canEvaluate = true, ...work } = planned;
+  const planned = await planWork({ ...header, counts });
+  const { flops, canEvaluate = true, inputs, identity, ...work } = planned;
   const schedule = planSchedule(config, { ...work, canEvaluate });
+  const { totalSteps } = schedule;
+  const notes =
+    resumed === undefined
+      ? []
+      : await checkResumed(resumed, {
+          inputs: [...(await modelInputs(header)), ...inputs],
+          training: { identity, totalSteps, schedule: config.schedule },
+        });
+  const resumesAfter = resumed && (resumed.checkpoint?.step ?? 0);
+  const left = (totalSteps - (resumesAfter ?? 0)) / totalSteps;
   const matmulFlops = await measureMatmul();
   return {
     model: modelName,
     family: architecture.config.model_type,
     parameters: counts.total,
     output: output === undefined ? undefined : resolve(output),
+    ...(resumesAfter !== undefined && { resumesAfter }),
     ...work,
+    warnings: [...notes, ...work.warnings],
     ...schedule,
     matmulFlops,
-    seconds: flops(schedule) / matmulFlops,
+    seconds: (left * flops(schedule)) / matmulFlops,
   };
+}
+
+/** Requires what the resumed run will require. Returns its warnings. */
+async function checkResumed(
+  { folder, checkpoint, allowChanged }: ResumedRun,
+  { inputs, training }: { inputs: readonly RunInput[]; training: ResumedTraining },
+): Promise<string[]> {
+  if (checkpoint === undefined) return [];
+  const changes = await compareInputs(folder, inputs, { resume: true, allowChanged });
+  const notes = checkLoopState(await readLoopState(checkpoint.folder), training);
+  return [...checkpoint.warnings, ...changes, ...notes];
+}
+
+/** Counts the weights of the adapter that a run trains: the initial one, or a new one. */
+export function countTrained(
+  settings: LoraFields,
+  { model, start }: { readonly model: ModelHeader; readonly start: RunSources<unknown>['start'] },
+): number {
+  const adapter =
+    start?.adapter ?? LoraAdapter.create(toLoraConfig(settings), model.base.modules());
+  return [...adapter.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
 }
 
 function planSchedule(
@@ -137,12 +185,14 @@ async function measureMatmul(): Promise<number> {
 }
 
 /** The differences between SFT and reward training. */
-export interface StageData extends Pick<PlannedWork, 'unit' | 'warnings'> {
+export interface StageData extends Pick<PlannedWork, 'unit' | 'warnings' | 'inputs' | 'identity'> {
   /** Tokens of each text or pair. */
   readonly trainLengths: readonly number[];
   readonly validationLengths: readonly number[];
   /** Whether the base itself is trained instead of an adapter. */
   readonly isFull: boolean;
+  /** The adapter that training starts from. */
+  readonly start: RunSources<unknown>['start'];
   /** On top of the layers: the language-model head, or one score per text. */
   readonly head: 'language' | 'scalar';
 }
@@ -152,14 +202,15 @@ export function planStage(
   config: StageConfig,
   { model, data }: { readonly model: ModelContext; readonly data: StageData },
 ): PlannedWork {
-  const { unit, warnings, trainLengths, validationLengths, isFull, head } = data;
-  const { architecture, counts } = model;
+  const { unit, warnings, inputs, identity, start } = data;
+  const { trainLengths, validationLengths, isFull, head } = data;
+  const { counts } = model;
+  const { architecture } = model.base;
   const headSize = head === 'scalar' ? architecture.config.hidden_size : 0;
-  const adapter = countAdapter(architecture, toLoraConfig(config)) + headSize;
-  const trained = isFull ? counts.total : adapter;
+  const trained = isFull ? counts.total : countTrained(config, { model, start }) + headSize;
   const longest = [...trainLengths, ...validationLengths].reduce((a, b) => Math.max(a, b), 0);
   return {
-    ...{ unit, warnings, longest },
+    ...{ unit, warnings, longest, inputs, identity },
     train: trainLengths.length,
     validation: validationLengths.length,
     trainable: { [isFull ? 'model' : head === 'scalar' ? 'adapter and head' : 'adapter']: trained },
@@ -193,13 +244,14 @@ export function formatPlan(
   plan: RunPlan,
   { prefix, output }: { readonly prefix: string; readonly output: Output },
 ): string {
+  const width = lineWidth(output);
   const sections = formatSections(
     [
       [`Model ${shortPath(plan.model)}`, formatModel(plan)],
-      ['Data', formatData(plan, prefix)],
+      ['Data', formatData(plan, { prefix, width })],
       ...(plan.preset ? [[`Preset ${plan.preset.name}`, formatPreset(plan.preset)] as const] : []),
-      ['Schedule', formatSchedule(plan)],
-      ['Estimates', formatEstimates(plan)],
+      ['Schedule', formatSchedule(plan, width)],
+      ['Estimates', formatEstimates(plan, width)],
     ],
     output,
   );
@@ -225,15 +277,19 @@ function formatModel({ family, parameters, trainable }: RunPlan): string {
   );
 }
 
-function formatData(plan: RunPlan, prefix: string): string {
+function formatData(
+  plan: RunPlan,
+  { prefix, width }: { readonly prefix: string; readonly width: number },
+): string {
   const { unit, train, validation, warnings, rewards, output } = plan;
-  return formatTable([
+  const rows = [
     [`training ${unit}`, formatWhole(train)],
     [`validation ${unit}`, validation === 0 ? 'none' : formatWhole(validation)],
     ...warnings.map((warning) => ['warning', warning]),
     ...(rewards === undefined ? [] : [['rewards', rewards.join(', ')]]),
     ['run folder', output === undefined ? `runs/${prefix}-<time>` : shortPath(output)],
-  ]);
+  ];
+  return formatTable(rows, 'll', { width });
 }
 
 /** The settings of a preset, with a note on those that the config overrides. */
@@ -248,16 +304,18 @@ function formatPreset({ name, settings }: NonNullable<RunPlan['preset']>): strin
   );
 }
 
-function formatSchedule(plan: RunPlan): string {
+function formatSchedule(plan: RunPlan, width: number): string {
   const { totalSteps, stepsPerEpoch, responsesPerStep, optimizerStepsPerStep } = plan;
   const perStep = (name: string, count: number | undefined) =>
     count === undefined
       ? []
       : [[name, formatWhole(totalSteps * count), `${formatWhole(count)} per step`]];
   const cannotEvaluate = plan.evaluations === 0 && plan.validation > 0;
+  const { resumesAfter } = plan;
   return formatTable(
     [
       ['steps', formatWhole(totalSteps), `${formatWhole(stepsPerEpoch)} per epoch`],
+      ...(resumesAfter === undefined ? [] : [describeResumed(resumesAfter, totalSteps)]),
       ...perStep('responses', responsesPerStep),
       ...perStep('optimiser steps', optimizerStepsPerStep),
       [
@@ -267,10 +325,17 @@ function formatSchedule(plan: RunPlan): string {
       ],
     ],
     'lrl',
+    { width },
   );
 }
 
-function formatEstimates(plan: RunPlan): string {
+function describeResumed(step: number, totalSteps: number): string[] {
+  const left = totalSteps - step;
+  const note = left > 0 ? `${formatWhole(left)} left` : 'none left; --max-steps extends the run';
+  return ['done before', formatWhole(step), note];
+}
+
+function formatEstimates(plan: RunPlan, width: number): string {
   const { memory, memoryPlan, longest, unit, matmulFlops, seconds } = plan;
   const table = formatTable(
     [
@@ -280,11 +345,10 @@ function formatEstimates(plan: RunPlan): string {
     'lr',
   );
   const item = unit === 'pairs' ? 'pair' : 'text';
-  return [
-    table,
-    ...(memoryPlan === undefined ? [] : [`  ${memoryPlan}.`]),
-    `  Memory is for the whole process with the longest ${item}, ${formatWhole(longest)} tokens.`,
-    `  Time counts matrix products only, at the ${Math.round(matmulFlops / 1e9)} GFLOPS just measured here;`,
-    '  small models take longer.',
-  ].join('\n');
+  const sentences = [
+    ...(memoryPlan === undefined ? [] : [`${memoryPlan}.`]),
+    `Memory is for the whole process with the longest ${item}, ${formatWhole(longest)} tokens.`,
+    `Time counts matrix products only, at the ${Math.round(matmulFlops / 1e9)} GFLOPS just measured here; small models take longer.`,
+  ];
+  return [table, ...sentences.map((sentence) => indentedText(sentence, width))].join('\n');
 }

@@ -9,15 +9,14 @@ import {
   rewardRunConfigSchema,
 } from '../config/stage-run-config.ts';
 import {
-  loadRunPreferences,
   type PreferenceItems,
   type RewardRunResult,
+  readRewardSources,
   rewardRun,
   toTexts,
 } from '../run/reward-run.ts';
-import { describeBadRows } from '../run/run-data.ts';
 import { formatNumber, formatPercent, shellQuote, shortPath } from './format.ts';
-import { planRun, planStage, type RunPlan } from './plan.ts';
+import { type ModelContext, planRun, planStage, type ResumedRun, type RunPlan } from './plan.ts';
 import { defineRunCommand } from './run-command.ts';
 import type { SummaryDetails } from './summary.ts';
 
@@ -40,21 +39,23 @@ export function addReward(command: Command): void {
   });
 }
 
-function plan(config: RewardRunConfig): Promise<RunPlan> {
-  return planRun(config, async (model) => {
-    const { train, validation, report } = await loadRunPreferences(config, model);
+function plan(config: RewardRunConfig, resumed?: ResumedRun): Promise<RunPlan> {
+  const planWork = async (model: ModelContext) => {
+    const { data, trainerConfig, ...sources } = await readRewardSources(config, model);
     return planStage(config, {
       model,
       data: {
-        unit: report.pairs > 0 ? 'pairs' : 'ratings',
-        trainLengths: lengthsOf(toTexts(train)),
-        validationLengths: lengthsOf(toTexts(validation)),
-        warnings: describeBadRows(report),
+        ...sources,
+        unit: data.report.pairs > 0 ? 'pairs' : 'ratings',
+        trainLengths: lengthsOf(toTexts(data.train)),
+        validationLengths: lengthsOf(toTexts(data.validation)),
+        identity: trainerConfig,
         isFull: false,
         head: 'scalar',
       },
     });
-  });
+  };
+  return planRun(config, planWork, resumed);
 }
 
 function lengthsOf({ pairs, ratings }: PreferenceItems): number[] {

@@ -6,11 +6,11 @@ import { ConfigError } from '../config/parse-config.ts';
 import { type AnyRunConfig, type RunKind, resolvePaths } from '../config/run-config.ts';
 import { resolveStart } from '../run/find-model.ts';
 import { completeConfig, readConfigOf } from '../run/run-config-files.ts';
-import { expectNoRun } from '../run/run-folder.ts';
+import { checkRunFolder } from '../run/run-folder.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
 import { untilInterrupted } from './exit.ts';
 import { loadWithProgress, printFound } from './load-model.ts';
-import { formatPlan, type RunPlan } from './plan.ts';
+import { formatPlan, type ResumedRun, type RunPlan } from './plan.ts';
 import { JsonReporter, reportRun, TerminalReporter } from './run-reporter.ts';
 import { addGroupedOptions, parsePort, readSchemaOptions } from './schema-options.ts';
 import { formatSummary, type SummaryDetails } from './summary.ts';
@@ -23,7 +23,8 @@ export interface RunCommand<O extends object, C extends AnyRunConfig, R extends 
   readonly schema: z.ZodObject;
   /** The flags of its config by heading. */
   readonly groups: Readonly<Record<string, z.ZodRawShape>>;
-  plan(config: C): Promise<RunPlan>;
+  /** @param resumed the run to resume, if it is not a new one */
+  plan(config: C, resumed?: ResumedRun): Promise<RunPlan>;
   run(config: O, options: RunOptions): Promise<R>;
   summarize(result: R, config: C): SummaryDetails;
 }
@@ -60,7 +61,7 @@ export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R
       '--allow-changed-inputs',
       'Resume although data, rewards, the base or other files have changed since the run started',
     )
-    .option('--dry-run', 'Show the plan of the run without training')
+    .option('--dry-run', 'Check what the run would check and show its plan, without training')
     .option('--json', 'Print each event as a line of JSON')
     .option(
       '--dashboard [port]',
@@ -79,15 +80,17 @@ export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R
   });
 }
 
-async function printPlan<O extends object, C extends AnyRunConfig, R extends RunResult>(
+async function printPlan<O extends object, C extends AnyRunConfig & O, R extends RunResult>(
   { kind, plan: planRun }: RunCommand<O, C, R>,
   { config, flags }: { readonly config: C; readonly flags: RunFlags },
 ): Promise<void> {
-  const { json, resume } = flags;
-  if (resume === undefined && config.output !== undefined) {
-    await expectNoRun(resolve(config.output));
-  }
-  const plan = await planRun(config);
+  const { json } = flags;
+  const resume = flags.resume !== undefined;
+  const folder = completeConfig<O, C>(config, kind).output;
+  const checkpoint = await checkRunFolder(folder, { resume });
+  const allowChanged = flags.allowChangedInputs ?? false;
+  const resumed = resume ? { folder, checkpoint, allowChanged } : undefined;
+  const plan = await planRun(kind.resolve(config), resumed);
   const { prefix } = kind;
   const output = process.stdout;
   output.write(`${json ? JSON.stringify(plan) : formatPlan(plan, { prefix, output })}\n`);

@@ -21,7 +21,8 @@ import { isHumanEvaluation } from '../run/human-evaluation.ts';
 import { locateRunFiles } from '../run/run-folder.ts';
 import { stateName } from '../run/run-state.ts';
 import { formatNumber, formatSeconds, shortPath } from './format.ts';
-import { bold, formatSections, formatTable, type Output, oneLine } from './terminal.ts';
+import { formatTable } from './table.ts';
+import { bold, formatSections, lineWidth, type Output, oneLine } from './terminal.ts';
 
 const about = `List the runs in folders (runs by default): kind, progress and status.`;
 
@@ -266,22 +267,24 @@ const MAX_SETTING = 40;
 export function formatComparison(comparison: RunComparison, output: Output): string {
   const { runs, metrics, evaluation, config } = comparison;
   const isPair = runs.length === 2;
+  const options = { width: lineWidth(output) };
   const names = runs.map(({ name }) => oneLine(name));
   const align = `l${'r'.repeat(runs.length + Number(isPair))}`;
   const numbers = (rows: readonly ComparedNumber[]) =>
     formatTable(
       [['', ...names, ...(isPair ? ['difference'] : [])], ...rows.map((row) => cells(row, isPair))],
       align,
+      options,
     );
   const settings = [
     ['', ...names],
     ...config.map(({ key, values }) => [key, ...values.map(formatSetting)]),
   ];
   const sections: readonly (readonly [string, string])[] = [
-    ['Runs', formatTable([['', ...names], ...describeRuns(runs)], align)],
+    ['Runs', formatTable([['', ...names], ...describeRuns(runs)], align, options)],
     ['Last step', metrics.length > 0 ? numbers(metrics) : ''],
     ['Last evaluation', evaluation.length > 0 ? numbers(evaluation) : ''],
-    ['Settings that differ', config.length > 0 ? formatTable(settings, align) : '  none'],
+    ['Settings that differ', config.length > 0 ? formatTable(settings, align, options) : '  none'],
   ];
   return formatSections(
     sections.filter(([, body]) => body !== ''),

@@ -8,14 +8,9 @@ import {
   sftOutputShape,
   sftRunConfigSchema,
 } from '../config/stage-run-config.ts';
-import {
-  describeTextWarnings,
-  loadRunCompletions,
-  type SFTRunResult,
-  sftRun,
-} from '../run/sft-run.ts';
+import { readSFTSources, type SFTRunResult, sftRun } from '../run/sft-run.ts';
 import { shellQuote, shortPath } from './format.ts';
-import { planRun, planStage, type RunPlan } from './plan.ts';
+import { type ModelContext, planRun, planStage, type ResumedRun, type RunPlan } from './plan.ts';
 import { defineRunCommand } from './run-command.ts';
 import type { SummaryDetails } from './summary.ts';
 
@@ -34,23 +29,23 @@ export function addSft(command: Command): void {
   });
 }
 
-function plan(config: SFTRunConfig): Promise<RunPlan> {
-  return planRun(config, async (model) => {
-    const { contextLength } = model;
-    const { maxTokens } = config;
-    const dataset = await loadRunCompletions(config, model);
+function plan(config: SFTRunConfig, resumed?: ResumedRun): Promise<RunPlan> {
+  const planWork = async (model: ModelContext) => {
+    const { data, trainerConfig, ...sources } = await readSFTSources(config, model);
     return planStage(config, {
       model,
       data: {
+        ...sources,
         unit: 'texts',
-        trainLengths: dataset.train.map(({ tokens }) => tokens.length),
-        validationLengths: dataset.validation.map(({ tokens }) => tokens.length),
-        warnings: describeTextWarnings(dataset, { maxTokens, contextLength }),
+        trainLengths: data.train.map(({ tokens }) => tokens.length),
+        validationLengths: data.validation.map(({ tokens }) => tokens.length),
+        identity: trainerConfig,
         isFull: config.fullParameters,
         head: 'language',
       },
     });
-  });
+  };
+  return planRun(config, planWork, resumed);
 }
 
 function summarize({ folder }: SFTRunResult, config: SFTRunConfig): SummaryDetails {

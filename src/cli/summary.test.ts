@@ -1,8 +1,7 @@
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { evaluationMetrics, type Performance } from '../loop/evaluation-report.ts';
 import type { HumanEvaluation } from '../run/human-evaluation.ts';
-import { formatEvaluations, formatSummary } from './summary.ts';
+import { formatSummary } from './summary.ts';
 
 const folder = resolve('runs/a');
 const evaluation = (step: number, loss: number) => ({
@@ -19,14 +18,6 @@ const result = {
   items: { unit: 'pairs', train: 8, validation: 4 } as const,
   human: [],
 };
-const performance = {
-  ...{ prompts: 30, responses: 120, bestOfN: 2, kl: 3, entropy: 1, length: 8, repetition: 0 },
-  ...{ greedyReward: 1.5, reward: 1, rewardStd: 1, explainedVariance: Number.NaN },
-  rewardInterval: [0.75, 1.25],
-  rewards: { brevity: { mean: 1.5, std: 1 }, polite: { mean: -0.5, std: 1 } },
-  ...{ finishedRate: 0.9, winRate: 0.5, winRateInterval: [0.33, 0.67] },
-} satisfies Performance;
-
 const details = {
   modelNote: 'LoRA adapter',
   column: { title: 'by length', cells: { accuracy: '75.0 %' } },
@@ -38,11 +29,13 @@ test('formatSummary() shows all evaluations, which model was saved, files and ne
   expect(formatSummary(result, details)).toBe(`All steps are done. 4 steps in 3 s.
 
 Validation on 4 pairs
-                before (step 0)       model (step 2)        last (step 4)  by length
-  loss                    1.000                0.500                2.000
-  accuracy  50.0 % [15.0, 85.0]  50.0 % [15.0, 85.0]  50.0 % [15.0, 85.0]     75.0 %
-  Brackets are 95 % intervals.
-  Measured on only 4 pairs: small differences are chance; validate on at least 20.
+                         before         model          last  by length
+                       (step 0)      (step 2)      (step 4)
+  loss                    1.000         0.500         2.000
+  accuracy               50.0 %        50.0 %        50.0 %     75.0 %
+    95 % interval  [15.0, 85.0]  [15.0, 85.0]  [15.0, 85.0]
+  Measured on only 4 pairs: small differences are chance; validate on at least
+  20.
   model/ holds the best.
   The loss is higher than before: lower the learning rate or train on more rows.
 
@@ -54,27 +47,6 @@ Files
 
 Next
   npx proximal generate`);
-});
-
-test('formatEvaluations() shows intervals, each source and finished responses', () => {
-  const column = { metrics: evaluationMetrics({ performance }), performance };
-  const cases = { number: 30, noun: 'prompt' };
-  const text = formatEvaluations({ policy: column }, { cases });
-  expect(text.split('\n').map((line) => line.trim().replace(/ +/g, ' '))).toEqual([
-    'policy',
-    'reward 1.000 [0.750, 1.250]',
-    'of brevity 1.500',
-    'of polite -0.500',
-    'reward, greedy 1.500',
-    'reward, best of n 2.000',
-    'win rate over reference 50.0 % [33.0, 67.0]',
-    'finished responses 90.0 %',
-    'KL from reference 3.000',
-    'entropy 1.000',
-    'length in tokens 8.000',
-    'repeated 3-grams 0.0 %',
-    'Brackets are 95 % intervals.',
-  ]);
 });
 
 test('formatSummary() shows one column for a single evaluation, and none without one', () => {
@@ -101,7 +73,24 @@ test('formatSummary() repeats what people said about earlier steps', () => {
   expect(formatSummary({ ...result, human: [{ step: 2, human }] }, details)).toContain(
     `
 Human evaluation
-  People prefer the policy of step 2 to the reference on 67.5 % of 40 prompts (95 % interval 52.0 % to 79.9 %; 2 labellers), and rate it 3.80 against 3.10 of 5
+  People prefer the policy of step 2 to the reference on 67.5 % of 40 prompts
+  (95 % interval 52.0 % to 79.9 %; 2 labellers), and rate it 3.80 against 3.10
+  of 5
 `,
   );
+});
+
+test('formatSummary() has no line above 80 columns, except for paths and commands', () => {
+  const message = 'model/ holds the best by validation of all evaluations of this run, step 2 of 4';
+  const notes = ['"by length" always prefers the shorter text, which wins most training pairs.'];
+  const summary = formatSummary(
+    { ...result, model: { ...result.model, message: `${message}; ${message}` } },
+    { ...details, notes: [...notes, `${notes} ${notes}`] },
+  );
+  const lines = summary.split('\n');
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  const wide = { write: () => true, columns: 120 };
+  const inWideTerminal = formatSummary(result, { ...details, output: wide });
+  expect(inWideTerminal).toContain('  Brackets are 95 % intervals.\n');
+  expect(inWideTerminal).toContain('before (step 0)       model (step 2)');
 });

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { describeFailure } from './exit.ts';
 import { listWriter, streamWriter } from './generate.ts';
 import { ProgressView } from './progress.ts';
-import { formatTable, stripControls, wrapWords } from './terminal.ts';
+import { formatTable } from './table.ts';
+import { stripControls, wrapWords } from './terminal.ts';
 
 describe('stripControls()', () => {
   test('removes escape codes, bells and carriage returns, but not tabs and line feeds', () => {
@@ -69,14 +70,6 @@ describe('control characters never reach the terminal in', () => {
     view.handle({ type: 'warning', step: 1, message: hostile });
     expect(lines).toEqual([`Warning: ${harmless}\n`]);
   });
-});
-
-test('formatTable() aligns columns to the left or right', () => {
-  const rows = [
-    ['a', '1', 'x'],
-    ['bc', '23', ''],
-  ];
-  expect(formatTable(rows, 'lrl')).toBe('  a    1  x\n  bc  23');
 });
 
 test('wrapWords() breaks lines between words and indents all but the first', () => {

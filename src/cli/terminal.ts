@@ -4,6 +4,11 @@ import type { WriteStream } from 'node:tty';
 export type Output = Pick<NodeJS.WritableStream, 'write'> &
   Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 
+/** Longest line in columns: the terminal's width, or 80 in a pipe or a file. */
+export function lineWidth({ columns }: Output): number {
+  return columns || 80;
+}
+
 /** Grey text, if the terminal supports it and the user allows it (https://no-color.org). */
 export function dim(text: string, output: Output): string {
   return canStyle(output) ? `\x1b[2m${text}\x1b[22m` : text;
@@ -42,24 +47,6 @@ export function progressBar(fraction: number, width: number): string {
   return '━'.repeat(filled) + '─'.repeat(length - filled);
 }
 
-/** Formats rows as indented lines with aligned columns: `l` left, `r` right. Control characters are
- *  removed from the cells.
- *  @example [['a', '1'], ['bc', '23']], 'lr'  →  '  a    1\n  bc  23' */
-export function formatTable(rows: readonly (readonly string[])[], align = 'll'): string {
-  const plain = rows.map((row) => row.map(stripControls));
-  const widths = [...align].map((_, column) =>
-    Math.max(...plain.map((row) => row[column]?.length ?? 0)),
-  );
-  return plain
-    .map((row) => {
-      const cells = row.map((cell, column) =>
-        align[column] === 'r' ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
-      );
-      return `  ${cells.join('  ')}`.trimEnd();
-    })
-    .join('\n');
-}
-
 /** Joins titled sections; an empty body leaves only the title. */
 export function formatSections(
   sections: readonly (readonly [title: string, body: string])[],
@@ -93,4 +80,10 @@ export function wrapWords(text: string, { width, indent = 0 }: WrapOptions): str
     } else line += word;
   }
   return [...lines, line].join('\n');
+}
+
+/** An indented sentence, wrapped.
+ *  @example 'a b', width 4  →  '  a\n  b' */
+export function indentedText(text: string, width: number): string {
+  return wrapWords(`  ${stripControls(text)}`, { width, indent: 2 });
 }

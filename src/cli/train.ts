@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { dataConfigShape } from '../config/data-config.ts';
 import { ppoConfigShape, presets } from '../config/ppo-config.ts';
 import {
@@ -9,18 +8,22 @@ import {
   runOwnShape,
 } from '../config/run-config.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
-import { countAdapter, type ParameterCounts } from '../models/decoder/parameter-counts.ts';
+import type { ParameterCounts } from '../models/decoder/parameter-counts.ts';
 import { optimizerSteps } from '../ppo-trainer/ppo-step.ts';
-import { describePrompts, loadRunPrompts, pick } from '../run/run-data.ts';
-import { hasOnlyHumanReward, tryRewards } from '../run/run-rewards.ts';
+import { ppoIdentity } from '../ppo-trainer/ppo-training.ts';
+import { describePrompts, pick } from '../run/run-data.ts';
+import { rewardInputs } from '../run/run-inputs.ts';
+import { checkRewards, hasOnlyHumanReward, tryRewards } from '../run/run-rewards.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
-import { describeFit, findStart, fitMemory, trainKind, trainRun } from '../run/train-run.ts';
+import { describeFit, readTrainSources, trainKind, trainRun } from '../run/train-run.ts';
 import { shellQuote, shortPath } from './format.ts';
 import { packageEntries } from './package-entries.ts';
 import {
+  countTrained,
   type ModelContext,
   type PlannedWork,
   planRun,
+  type ResumedRun,
   type RunPlan,
   type RunSchedule,
 } from './plan.ts';
@@ -46,32 +49,39 @@ export function addTrain(command: Command): void {
 }
 
 /** Plans a PPO run. */
-export async function planTraining(config: RunConfig): Promise<RunPlan> {
-  await tryRewards(config, { modules: packageEntries });
-  if (config.adapter !== undefined) await findStart(config.adapter);
-  return planRun(config, (model) => planWork(config, model));
+export async function planTraining(config: RunConfig, resumed?: ResumedRun): Promise<RunPlan> {
+  await checkRewards(config);
+  return planRun(config, (model) => planWork(config, model), resumed);
 }
 
 async function planWork(config: RunConfig, model: ModelContext): Promise<PlannedWork> {
-  const { architecture, counts } = model;
-  const prompts = await loadRunPrompts(config, model);
-  const policy = countAdapter(architecture, toLoraConfig(config));
+  const { counts, base } = model;
+  const sources = await readTrainSources(config, model);
+  const { data: prompts, start, fitted } = sources;
+  const rewardWarnings = await tryRewards(config, { base, modules: packageEntries });
+  const policy = countTrained(config, { model, start });
   const hasValue = config.advantageEstimator === 'gae';
   const lengths = [...prompts.train, ...prompts.validation].map(({ tokens }) => tokens.length);
   const longestPrompt = lengths.reduce((longest, length) => Math.max(longest, length), 0);
   const meanPrompt = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
   const responsesPerStep = config.batchSize * config.samplesPerPrompt;
-  const fitted = fitMemory(config, { architecture, prompts });
   const validation = prompts.validation.length;
+  const { hidden_size: hiddenSize } = base.architecture.config;
   return {
     unit: 'prompts',
     train: prompts.train.length,
     validation,
-    warnings: describePrompts(prompts.report),
-    trainable: {
-      policy,
-      ...(hasValue && { value: policy + architecture.config.hidden_size + 1 }),
-    },
+    warnings: [
+      ...rewardWarnings,
+      ...(start?.warning === undefined ? [] : [start.warning]),
+      ...describePrompts(prompts.report),
+    ],
+    inputs: [...sources.inputs, ...(await rewardInputs(config))],
+    identity: ppoIdentity(sources.trainerConfig, {
+      shuffle: config.shuffle,
+      promptCount: prompts.train.length,
+    }),
+    trainable: { policy, ...(hasValue && { value: policy + hiddenSize + 1 }) },
     rewards: config.reward,
     ...(config.preset && {
       preset: {

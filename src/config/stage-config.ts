@@ -59,7 +59,17 @@ export const rewardConfigShape = {
   learningRate: rate.default(1e-4).describe('Learning rate of the adapter and the head'),
 };
 
-const sftConfigSchema = z.strictObject(sftConfigShape);
+/** Rejects an initial adapter if all weights are trained: the whole model must contain it. */
+export function refineFullParameters(
+  { adapter, fullParameters }: { adapter?: string | undefined; fullParameters: boolean },
+  context: z.RefinementCtx,
+): void {
+  if (adapter === undefined || !fullParameters) return;
+  const message = `fullParameters must be false to start from the adapter ${adapter}, got true; merge the adapter with "proximal merge" and start from that model, or leave out fullParameters`;
+  context.addIssue({ code: 'custom', message });
+}
+
+const sftConfigSchema = z.strictObject(sftConfigShape).superRefine(refineFullParameters);
 const rewardConfigSchema = z.strictObject(rewardConfigShape);
 
 /** Settings of supervised fine-tuning as users write them. */

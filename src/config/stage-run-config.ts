@@ -4,7 +4,7 @@ import { refineTemplate } from './data-config.ts';
 import { ConfigError, parseConfig, type WithModel } from './parse-config.ts';
 import { preferenceOptionsSchema, refinePreferences } from './preference-config.ts';
 import type { RunKind } from './run-config.ts';
-import { rewardConfigShape, sftConfigShape } from './stage-config.ts';
+import { refineFullParameters, rewardConfigShape, sftConfigShape } from './stage-config.ts';
 
 const name = z.string().min(1);
 
@@ -48,7 +48,10 @@ export const sftDataShape = { ...stageDataShape, ...completionOptionsSchema.shap
 /** All fields of an SFT run in one flat object. */
 const sftRunConfigShape = { ...sftDataShape, ...sftOutputShape, ...sftConfigShape };
 
-export const sftRunConfigSchema = z.strictObject(sftRunConfigShape).superRefine(refineTemplate);
+export const sftRunConfigSchema = z
+  .strictObject(sftRunConfigShape)
+  .superRefine(refineTemplate)
+  .superRefine(refineFullParameters);
 
 /** Run options; every field but `data` has a default. */
 export type SFTRunConfigOptions = WithModel<z.input<typeof sftRunConfigSchema>>;

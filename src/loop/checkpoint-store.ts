@@ -10,6 +10,9 @@ import {
 } from '../fs/index.ts';
 import { findDamage, readManifest, writeManifest } from './checkpoint-manifest.ts';
 
+/** The folder with the checkpoints, in a run or in a trainer's `output`. */
+export const checkpointsName = 'checkpoints';
+
 /** Options of a checkpoint store. */
 export interface CheckpointStoreOptions {
   /** Number of newest checkpoints to keep, besides the best. */

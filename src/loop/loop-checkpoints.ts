@@ -1,7 +1,8 @@
 import { join, relative } from 'node:path';
 import { pathExists } from '../fs/index.ts';
 import type { SaveCheckpoint } from './checkpoint.ts';
-import { CheckpointStore, type FoundCheckpoint } from './checkpoint-store.ts';
+import { CheckpointStore, checkpointsName, type FoundCheckpoint } from './checkpoint-store.ts';
+import { loopStateName } from './loop-state.ts';
 
 /** Where a training saves its checkpoints and what it resumes from. */
 export interface CheckpointPlaces {
@@ -23,11 +24,6 @@ export interface CheckpointFolders {
   readonly best: string | undefined;
 }
 
-/** The folder with the checkpoints of a run or of a trainer's `output`. */
-function checkpointsFolder(output: string): string {
-  return join(output, 'checkpoints');
-}
-
 /** Saves the checkpoints of one training and finds the one it resumes from. */
 export class LoopCheckpoints {
   private readonly places: CheckpointPlaces;
@@ -43,7 +39,9 @@ export class LoopCheckpoints {
     }
     this.places = places;
     this.store =
-      output === undefined ? undefined : new CheckpointStore(checkpointsFolder(output), { keep });
+      output === undefined
+        ? undefined
+        : new CheckpointStore(join(output, checkpointsName), { keep });
   }
 
   /** The checkpoint to resume from; undefined for a new training, which needs an output without
@@ -85,8 +83,8 @@ function isInside(folder: string, parent: string): boolean {
 
 /** The checkpoint in a folder, which is itself one or has them in `checkpoints`. */
 async function findCheckpoint(folder: string): Promise<StartCheckpoint> {
-  if (await pathExists(join(folder, 'state.json'))) return { folder, warnings: [] };
-  const latest = await new CheckpointStore(checkpointsFolder(folder), { keep: 1 }).latest();
+  if (await pathExists(join(folder, loopStateName))) return { folder, warnings: [] };
+  const latest = await new CheckpointStore(join(folder, checkpointsName), { keep: 1 }).latest();
   if (latest !== undefined) return latest;
   throw new Error(
     `Cannot resume from ${folder}: it must be a checkpoint or contain checkpoints, got neither; leave out resumeFrom to start from step 0`,

@@ -1,10 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { z } from 'zod';
 import { PromptOrder } from '../data/index.ts';
-import { parseJsonObject, writeAtomically } from '../fs/index.ts';
-import { checkLength } from './change-length.ts';
-import { expectSameConfig } from './checkpoint.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import type { Phase, TrainEvent } from './events.ts';
 import {
@@ -12,13 +6,8 @@ import {
   type CheckpointPlaces,
   LoopCheckpoints,
 } from './loop-checkpoints.ts';
-import {
-  type Metrics,
-  type SampleRecord,
-  type StopReason,
-  stopReasons,
-  type TokenRecord,
-} from './records.ts';
+import { checkLoopState, type LoopState, readLoopState, writeLoopState } from './loop-state.ts';
+import type { Metrics, SampleRecord, StopReason, TokenRecord } from './records.ts';
 import {
   describeInterruption,
   type StepControl,
@@ -121,28 +110,7 @@ export interface LoopResult {
   readonly checkpoints: CheckpointFolders | undefined;
 }
 
-/** The loop's own part of a checkpoint. */
-const progressSchema = z.strictObject({
-  /** Completed steps. */
-  step: z.int().min(0),
-  episodes: z.int().min(0),
-  /** Step of the last evaluation, −1 before the first. */
-  evaluatedStep: z.int().min(-1),
-  /** Why the run stopped, if an evaluation stopped it. */
-  stop: z.strictObject({ reason: z.enum(stopReasons), message: z.string() }).nullable(),
-  /** Of the last step or epoch; null is NaN. */
-  metrics: z.record(z.string(), z.number().nullable()),
-  epoch: z.record(z.string(), z.tuple([z.number(), z.number()])),
-});
-
-const stateSchema = progressSchema.extend({
-  /** Of the whole run; missing in checkpoints of older versions. */
-  totalSteps: z.int().min(0).optional(),
-  config: z.record(z.string(), z.unknown()),
-  training: z.unknown(),
-});
-
-type Progress = Omit<z.output<typeof progressSchema>, 'metrics' | 'epoch'>;
+type Progress = Pick<LoopState, 'step' | 'episodes' | 'evaluatedStep' | 'stop'>;
 
 /**
  * The training loop: epochs, evaluation, checkpoints, resume, control and events, the same for PPO,
@@ -270,33 +238,26 @@ export class TrainLoop {
       config: training.identity(),
       training: await training.state.save(folder),
     };
-    await writeAtomically(join(folder, 'state.json'), `${JSON.stringify(state, undefined, 2)}\n`);
+    await writeLoopState(folder, state);
   }
 
   /** Restores the state of a checkpoint. Returns sentences for the user. */
   async resume(folder: string): Promise<string[]> {
-    const file = join(folder, 'state.json');
-    const state = stateSchema.safeParse(parseJsonObject(await readFile(file, 'utf8'), file));
-    if (!state.success) {
-      const [issue] = state.error.issues;
-      throw new Error(
-        `Cannot resume from ${file}: "${issue!.path.join('.')}" is not what this version writes (${issue!.message}); choose another checkpoint`,
-      );
-    }
-    const { metrics, epoch, config, training, totalSteps, ...progress } = state.data;
-    expectSameConfig(config, this.training.identity());
-    const { step } = progress;
-    const { schedule } = this.config;
-    const note = checkLength({ step, before: totalSteps, now: this.totalSteps, schedule });
+    const state = await readLoopState(folder);
+    const { totalSteps, config } = this;
+    const identity = this.training.identity();
+    const notes = checkLoopState(state, { identity, totalSteps, schedule: config.schedule });
+    const { metrics, epoch, training, totalSteps: before } = state;
+    const { step, episodes, evaluatedStep, stop } = state;
     await this.training.state.load(folder, training);
     this.averages.restore(epoch);
-    const isExtended = totalSteps !== undefined && this.totalSteps > totalSteps;
-    this.progress = { ...progress, stop: isExtended ? null : progress.stop };
+    const isExtended = before !== undefined && totalSteps > before;
+    this.progress = { step, episodes, evaluatedStep, stop: isExtended ? null : stop };
     this.saved = { step, isBest: false };
     this.metrics = Object.fromEntries(
       Object.entries(metrics).map(([name, x]) => [name, x ?? Number.NaN]),
     );
-    return note === undefined ? [] : [note];
+    return notes;
   }
 
   private async end(reason: StopReason, message: string): Promise<LoopResult> {

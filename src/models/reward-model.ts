@@ -1,9 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readAdapter, scoreWeightName, type Tokenizer, writeAdapter } from '../base-setup/index.ts';
+import {
+  type PeftAdapter,
+  readAdapter,
+  scoreWeightName,
+  type Tokenizer,
+  writeAdapter,
+} from '../base-setup/index.ts';
 import { parseJsonObject, statIfExists, writeAtomically } from '../fs/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
+import type { ModelHeader } from './decoder/load-model.ts';
 import { takeRows } from './decoder/rows.ts';
 import { transposedModules } from './decoder/weight-shapes.ts';
 import { readScalarHead, ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
@@ -89,8 +96,20 @@ export async function loadRewardModel(
   folder: string,
   { base, tokenizer, warn }: LoadRewardModelOptions,
 ): Promise<RewardModel> {
-  const { adapter, extraTensors, warning } = await readAdapter(folder, base);
+  const { warning, ...weights } = await readRewardModel(folder, base);
   if (warning !== undefined) warn?.(warning);
+  return new RewardModel({ base, tokenizer, ...weights });
+}
+
+/** Reads and checks the adapter, head and normalisation of a reward model. */
+export async function readRewardModel(
+  folder: string,
+  base: ModelHeader['base'],
+): Promise<
+  Pick<RewardModelOptions, 'adapter' | 'head' | 'bias' | 'normalization'> &
+    Pick<PeftAdapter, 'warning'>
+> {
+  const { adapter, extraTensors, warning } = await readAdapter(folder, base);
   const { hidden_size: hiddenSize } = base.architecture.config;
   const what = `the reward model ${folder}`;
   const saved = readScalarHead(extraTensors, { what, hiddenSize });
@@ -100,7 +119,7 @@ export async function loadRewardModel(
     );
   }
   const normalization = await readNormalization(join(folder, normalizationFile));
-  return new RewardModel({ base, tokenizer, adapter, ...saved, normalization });
+  return { adapter, ...saved, normalization, warning };
 }
 
 /** Reward models from PEFT have no such file. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
 import { evaluationMetrics, readArrays, type Training, writeArrays } from '../loop/index.ts';
@@ -38,7 +39,7 @@ export function ppoTraining(components: PPOComponents, options: PPOTrainingOptio
   const monitors = { evaluator, motion };
   return {
     count: prompts.length,
-    identity: () => identityOf(components, options),
+    identity: () => ppoIdentity(config, { shuffle: training.shuffle, promptCount: prompts.length }),
     start: (totalSteps) => {
       modelTrainer.start(optimizerSteps(config, totalSteps));
       rewardComputer.restore(initialRewards);
@@ -78,11 +79,11 @@ interface Monitors {
 }
 
 /** What must be the same for a run to resume exactly. */
-function identityOf(
-  { config }: PPOComponents,
-  { training, prompts }: PPOTrainingOptions,
+export function ppoIdentity(
+  config: PPOConfig,
+  order: { readonly shuffle: boolean; readonly promptCount: number },
 ): Record<string, unknown> {
-  return { ...config, shuffle: training.shuffle, promptCount: prompts.length };
+  return { ...config, ...order };
 }
 
 /** Writes adapters as PEFT folders and the moments of the optimisers. */

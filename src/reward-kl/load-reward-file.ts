@@ -42,11 +42,18 @@ export async function loadRewardFile(
     });
   }
   thread.stop();
+  const Class = await importModelClass(file, modules);
+  return [{ source: await createModelSource(Class, { file, ...options }), weight: 1 }];
+}
+
+/** Imports a file that exports a reward model into this thread. */
+async function importModelClass(
+  file: string,
+  modules: ModuleUrls | undefined,
+): Promise<RewardModelClass> {
   const exported = await importRewardFile(file, modules);
-  if (!isRewardModelClass(exported)) {
-    throw new Error(`Cannot use ${file}: it must export the same each time it is imported`);
-  }
-  return [{ source: await createModelSource(exported, { file, ...options }), weight: 1 }];
+  if (isRewardModelClass(exported)) return exported;
+  throw new Error(`Cannot use ${file}: it must export the same each time it is imported`);
 }
 
 /** @example 'brief', { prefix: 'mine', count: 2 }  →  'mine.brief' */
@@ -56,14 +63,16 @@ function nameOf(own: string, { prefix, count }: { prefix: string | undefined; co
 }
 
 /** Loads a reward file and closes it again; throws what `loadRewardFile` would throw before a reward
- *  model is created. */
+ *  model is created. Returns the names of its rewards. */
 export async function checkRewardFile(
   file: string,
-  { modules, signal }: Omit<LoadRewardFileOptions, 'rewardModel'> = {},
-): Promise<void> {
+  { name: prefix, modules, signal }: Omit<LoadRewardFileOptions, 'rewardModel'> = {},
+): Promise<string[]> {
   const thread = new RewardThread({ file, modules });
   try {
-    await thread.load(signal);
+    const sources = await thread.load(signal);
+    if (sources === undefined) return [prefix ?? (await importModelClass(file, modules)).name];
+    return sources.map(({ name }) => nameOf(name, { prefix, count: sources.length }));
   } finally {
     thread.stop();
   }

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { readPeftConfig } from '../base-setup/lora/peft-config.ts';
 import { ConfigError } from '../config/parse-config.ts';
 import { pathExists } from '../fs/index.ts';
-import { CheckpointStore } from '../loop/checkpoint-store.ts';
+import { CheckpointStore, checkpointsName } from '../loop/checkpoint-store.ts';
 import { locateRunFiles, readRunConfig } from './run-folder.ts';
 import { stateName } from './run-state.ts';
 
@@ -33,12 +33,22 @@ export async function findModel(place: string): Promise<FoundModel> {
   return { modelName: found.model, ...none, message };
 }
 
+/** What an adapter is looked up for, in errors. */
+interface AdapterUse {
+  /** `adapter` by default. */
+  readonly role?: 'adapter' | 'reward';
+}
+
 /** The folder of the adapter at a place: a run folder, its `model`, a checkpoint or an adapter. */
-export async function findAdapter(place: string): Promise<string> {
-  const found = await locate(place);
+export async function findAdapter(
+  place: string,
+  { role = 'adapter' }: AdapterUse = {},
+): Promise<string> {
+  const found = await locate(place, role);
   if (found.adapter !== undefined) return found.adapter;
+  const remedy = role === 'adapter' ? 'pass it as the model' : 'train a reward model over it';
   throw new ConfigError(
-    `Cannot use the adapter ${place}: it must be a run or a folder with adapter_config.json, got ${(await pathExists(place)) ? 'a whole model; pass it as the model' : 'no such folder'}`,
+    `Cannot use the ${role} ${place}: it must be a run or a folder with adapter_config.json, got ${(await pathExists(place)) ? `a whole model; ${remedy}` : 'no such folder'}`,
   );
 }
 
@@ -75,7 +85,11 @@ type Location =
   | { readonly adapter: string; readonly model?: undefined }
   | { readonly model: string; readonly adapter?: undefined };
 
-async function locate(place: string): Promise<Location> {
+/** @param role what the place is used as, for errors */
+async function locate(
+  place: string,
+  role: 'model' | 'adapter' | 'reward' = 'model',
+): Promise<Location> {
   if (!(await pathExists(place))) return { model: place };
   if (await pathExists(join(place, stateName))) return locateInRun(place);
   // A checkpoint of PPO has its policy in a folder.
@@ -83,8 +97,9 @@ async function locate(place: string): Promise<Location> {
     if (await hasAdapter(folder)) return { adapter: folder };
   }
   if (await pathExists(join(place, 'config.json'))) return { model: place };
+  const wanted = role === 'model' ? 'a run, an adapter or a whole model' : 'a run or an adapter';
   throw new ConfigError(
-    `Cannot use the model ${place}: it must be a run, an adapter or a whole model, got no ${stateName}, adapter_config.json or config.json in it`,
+    `Cannot use the ${role} ${place}: it must be ${wanted}, got no ${stateName}, adapter_config.json or config.json in it`,
   );
 }
 
@@ -132,7 +147,7 @@ async function describeAdapter(place: string, adapter: string): Promise<FoundMod
 /** The run that an adapter is part of, such as `run/model` or `run/checkpoints/…/policy`. */
 async function findRunOf(adapter: string): Promise<string | undefined> {
   const parent = dirname(adapter);
-  const isCheckpoint = basename(dirname(parent)) === 'checkpoints';
+  const isCheckpoint = basename(dirname(parent)) === checkpointsName;
   const run = isCheckpoint ? dirname(dirname(parent)) : parent;
   return (await pathExists(join(run, stateName))) ? run : undefined;
 }

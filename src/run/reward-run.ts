@@ -1,32 +1,33 @@
 import { concatInts, createTokenPool } from '../columns/index.ts';
-import { rewardConfigShape } from '../config/stage-config.ts';
+import {
+  type RewardConfig,
+  resolveRewardConfig,
+  rewardConfigShape,
+} from '../config/stage-config.ts';
 import {
   type RewardRunConfig,
   type RewardRunConfigOptions,
   rewardDataShape,
   rewardKind,
 } from '../config/stage-run-config.ts';
-import {
-  type DataFile,
-  loadPreferences,
-  type PreferenceDataset,
-  type PreferenceGroup,
-} from '../data/index.ts';
+import { loadPreferences, type PreferenceDataset, type PreferenceGroup } from '../data/index.ts';
+import type { ModelHeader } from '../models/decoder/load-model.ts';
 import type { LoadedModel, ScoreNormalization } from '../models/index.ts';
 import { type PreferenceTexts, type RatedText, RewardTrainer } from '../stages/index.ts';
 import { pairMetrics } from '../stages/reward-objective.ts';
-import { findAdapter, resolveStart } from './find-model.ts';
-import { completeConfig, readConfigOf } from './run-config-files.ts';
+import { resolveStart } from './find-model.ts';
+import { completeConfig } from './run-config-files.ts';
 import { type DataContext, describeBadRows, pick } from './run-data.ts';
-import { adapterInputs, dataInputs } from './run-inputs.ts';
+import { readSources } from './run-sources.ts';
 import {
   type ResumeOptions,
   type RunOptions,
   type RunResult,
   type RunWork,
+  resumeTraining,
   runTraining,
 } from './run-training.ts';
-import { lowestLoss, type RunData } from './sft-run.ts';
+import { lowestLoss, type RunData, type StageSources } from './sft-run.ts';
 
 /** What a reward run adds to the result. */
 interface RewardRunDetails extends RunData {
@@ -60,27 +61,22 @@ export async function rewardRun(
 
 /** Resumes the run in a folder from its latest intact checkpoint. It continues exactly, or for another
  *  number of steps if `maxSteps` is set. */
-export async function resumeRewardRun(
+export function resumeRewardRun(
   folder: string,
-  { maxSteps, ...options }: ResumeOptions<RunOptions> = {},
+  options: ResumeOptions<RunOptions> = {},
 ): Promise<RewardRunResult> {
-  const config = await readConfigOf(folder, rewardKind, { maxSteps });
-  return rewardRun(config, { ...options, resume: true });
+  return resumeTraining(folder, { kind: rewardKind, run: rewardRun }, options);
 }
 
 async function prepare(
   config: RewardRunConfig,
   model: LoadedModel,
 ): Promise<RunWork<RewardRunDetails>> {
-  const contextLength = model.base.architecture.config.max_position_embeddings;
-  const { tokenizer } = model;
-  const files: DataFile[] = [];
-  const onFile = (file: DataFile) => void files.push(file);
-  const context = { tokenizer, contextLength, onFile };
-  const { report, ...dataset } = await loadRunPreferences(config, context);
-  const [train, validation] = [toTexts(dataset.train), toTexts(dataset.validation)];
-  const adapter = config.adapter === undefined ? undefined : await findAdapter(config.adapter);
-  const trainer = new RewardTrainer({ ...pick(config, rewardConfigShape), adapter }, { model });
+  const { data, inputs, trainerConfig, warnings } = await readRewardSources(config, model);
+  const { report } = data;
+  const [train, validation] = [toTexts(data.train), toTexts(data.validation)];
+  const trainer = new RewardTrainer(trainerConfig, { model });
+  await trainer.model();
   const unit = train.pairs.length > 0 ? 'pairs' : 'ratings';
   const [trainItems, heldOut] = [train[unit], validation[unit]];
   const reference = referenceTexts(train, validation);
@@ -92,13 +88,7 @@ async function prepare(
     await trainer.saveModel(folder);
   };
   return {
-    report,
-    ranking: lowestLoss,
-    inputs: [
-      ...(await dataInputs(files, config)),
-      ...(await adapterInputs(adapter, 'the initial adapter')),
-    ],
-    warnings: describeBadRows(report),
+    ...{ report, ranking: lowestLoss, inputs, warnings },
     train: (options) => trainer.train(trainItems, { ...options, validation: heldOut }),
     saveModel,
     loadCheckpoint: (folder) => trainer.loadCheckpoint(folder, trainItems),
@@ -111,8 +101,27 @@ async function prepare(
   };
 }
 
+/** Reads everything that a run trains on. */
+export async function readRewardSources(
+  config: RewardRunConfig,
+  model: ModelHeader,
+): Promise<StageSources<PreferenceDataset, RewardConfig>> {
+  const load = (context: DataContext) => loadRunPreferences(config, context);
+  const sources = await readSources(config, { model, load });
+  const { data, start } = sources;
+  const own = pick(config, rewardConfigShape);
+  return {
+    ...sources,
+    trainerConfig: resolveRewardConfig({ ...own, adapter: start?.folder }),
+    warnings: [
+      ...(start?.warning === undefined ? [] : [start.warning]),
+      ...describeBadRows(data.report),
+    ],
+  };
+}
+
 /** Loads the preferences of a run. */
-export async function loadRunPreferences(
+async function loadRunPreferences(
   config: RewardRunConfig,
   { tokenizer, contextLength, onFile }: DataContext,
 ): Promise<PreferenceDataset> {

@@ -1,11 +1,21 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { parseJsonObject, readTextIfExists, statIfExists, writeAtomically } from '../fs/index.ts';
-import { CheckpointStore, type FoundCheckpoint } from '../loop/checkpoint-store.ts';
+import { access, constants, mkdir, readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import {
+  explainSystemError,
+  parseJsonObject,
+  readTextIfExists,
+  statIfExists,
+  writeAtomically,
+} from '../fs/index.ts';
+import {
+  CheckpointStore,
+  checkpointsName,
+  type FoundCheckpoint,
+} from '../loop/checkpoint-store.ts';
 import { locateHumanFiles } from '../reward-kl/live-human-files.ts';
 import { version } from '../version.ts';
 import { appendLogRow, type LogRow, truncateLog } from './log-files.ts';
-import { lockName, RunLock } from './run-lock.ts';
+import { expectUnlocked, lockName, RunLock } from './run-lock.ts';
 import { hasEnded, type RunState, readRunState, stateName, writeRunState } from './run-state.ts';
 
 /** The files of a run, besides its state and lock. */
@@ -18,7 +28,7 @@ const names = {
   log: 'log.jsonl',
   note: 'note.json',
   events: 'events',
-  checkpoints: 'checkpoints',
+  checkpoints: checkpointsName,
 } as const;
 
 /** Milliseconds between two writes of the phase. */
@@ -59,11 +69,10 @@ export class RunFolder {
   private readonly earlier = new Map<string, string>();
   private replaced: string | undefined;
 
-  /** Starts a run in a folder that is new, empty or has a run without a completed step, or resumes the
-   *  run in the folder: its logs are truncated to the step of its latest intact checkpoint. */
+  /** Starts a run in a new or empty folder, or in one whose run completed no step, or resumes the run
+   *  in the folder: its logs are truncated to the step of its latest intact checkpoint. */
   static async create(path: string, options: RunFolderOptions): Promise<RunFolder> {
-    if (options.resume) expectRun(path, await readRunState(path));
-    else await isFolder(path);
+    await expectPlace(path, options);
     await mkdir(path, { recursive: true });
     const lock = RunLock.acquire(path);
     try {
@@ -201,6 +210,55 @@ function expectRun(path: string, state: RunState | undefined): asserts state is 
   );
 }
 
+/** Checks that a run can start in a folder or resume there, and changes nothing: throws what
+ *  `RunFolder.create` would throw. Returns the checkpoint that it would resume from. */
+export async function checkRunFolder(
+  path: string,
+  { resume = false }: Pick<RunFolderOptions, 'resume'>,
+): Promise<FoundCheckpoint | undefined> {
+  await expectPlace(path, { resume });
+  expectUnlocked(path);
+  if (resume) return new CheckpointStore(locateRunFiles(path).checkpoints, { keep: 1 }).latest();
+  await expectNoRun(path);
+  return undefined;
+}
+
+/** Rejects a place where no run is to resume, and one where nothing can be written. */
+async function expectPlace(
+  path: string,
+  { resume }: Pick<RunFolderOptions, 'resume'>,
+): Promise<void> {
+  if (resume) expectRun(path, await readRunState(path));
+  else await isFolder(path);
+  const { parent, missing } = await findParent(path);
+  const action = resume ? `resume ${path}` : `start a run in ${path}`;
+  if (!(await stat(parent)).isDirectory()) {
+    throw new Error(
+      `Cannot ${action}: ${parent} must be a folder, got a file; choose another folder`,
+    );
+  }
+  try {
+    await access(parent, constants.W_OK | constants.X_OK);
+    if (missing === undefined) return;
+    // Only an attempt finds every reason: virtual file systems and quotas pass the check above.
+    await mkdir(missing);
+    await rmdir(missing);
+  } catch (error) {
+    const next = resume ? 'resume it again' : 'start it again, or choose another folder';
+    throw explainSystemError(error, { action, next });
+  }
+}
+
+/** The closest folder above a path that exists, or the path itself, and the one below it that must be
+ *  created first. */
+async function findParent(
+  path: string,
+): Promise<{ readonly parent: string; readonly missing: string | undefined }> {
+  let [parent, missing]: [string, string | undefined] = [path, undefined];
+  while ((await statIfExists(parent)) === undefined) [parent, missing] = [dirname(parent), parent];
+  return { parent, missing };
+}
+
 /** Whether a folder exists; a file is rejected. */
 async function isFolder(path: string): Promise<boolean> {
   const stats = await statIfExists(path);
@@ -218,7 +276,7 @@ const untrainedNames: ReadonlySet<string> = new Set([
 
 /** Rejects a folder that cannot take a new run. It must be missing or empty, or its run must have
  *  completed no step, and people must have scored nothing in it. Returns the state of such a run. */
-export async function expectNoRun(path: string): Promise<RunState | undefined> {
+async function expectNoRun(path: string): Promise<RunState | undefined> {
   if (!(await isFolder(path))) return undefined;
   const state = await readRunState(path);
   const isOurs = (name: string) => untrainedNames.has(name) || name.endsWith('.request');

@@ -10,10 +10,10 @@ import {
   readTextIfExists,
   writeAtomically,
 } from '../fs/index.ts';
-import type { LoadedModel } from '../models/index.ts';
+import type { ModelHeader } from '../models/decoder/load-model.ts';
 import { parseNamedReward } from '../reward-kl/library/named-rewards.ts';
 import { listImports } from '../reward-kl/list-imports.ts';
-import { findRewardModel } from './run-rewards.ts';
+import { findAdapter } from './find-model.ts';
 
 /** The file of a run that lists what it read. */
 const inputsName = 'inputs.json';
@@ -54,8 +54,11 @@ const adapterFiles = [
 ] as const;
 
 /** The base, by its fingerprint, and its tokenizer. */
-export async function modelInputs({ base, folder }: LoadedModel): Promise<RunInput[]> {
-  const fingerprint = createHash('sha256').update(JSON.stringify(base.fingerprint()));
+export async function modelInputs({
+  base,
+  folder,
+}: Pick<ModelHeader, 'base' | 'folder'>): Promise<RunInput[]> {
+  const fingerprint = createHash('sha256').update(JSON.stringify(await base.fingerprint()));
   return [
     { what: 'base model', path: folder, sha256: fingerprint.digest('hex') },
     ...(await hashFolder(folder, { names: tokenizerFiles, owner: 'the base model' })),
@@ -93,9 +96,8 @@ export async function rewardInputs({ reward }: Pick<RunConfig, 'reward'>): Promi
     if (kind === 'human') files.push({ what: `human scores ${basename(place)}`, path: place });
     if (kind === 'library') files.push(...schemaOf(place));
     if (kind === 'model') {
-      models.push(
-        ...(await adapterInputs(findRewardModel(place), `the reward model ${basename(place)}`)),
-      );
+      const folder = await findAdapter(place, { role: 'reward' });
+      models.push(...(await adapterInputs(folder, `the reward model ${basename(place)}`)));
     }
     if (kind !== 'file') continue;
     const [file, ...imports] = await listImports(resolve(place));
@@ -130,29 +132,38 @@ async function hashAll(files: readonly Omit<RunInput, 'sha256'>[]): Promise<RunI
   return inputs;
 }
 
-export interface RecordInputsOptions {
+export interface CompareInputsOptions {
   /** Whether the run continues from a checkpoint: its inputs must then be as they were. */
   readonly resume: boolean;
   readonly allowChanged: boolean;
 }
 
-/** Records what a run reads. A resumed run must read the same as when it started, unless changes are
- *  allowed; then each is returned as a warning. */
+/** Records what a run reads, after comparing it. */
 export async function recordInputs(
   run: string,
   inputs: readonly RunInput[],
-  { resume, allowChanged }: RecordInputsOptions,
+  options: CompareInputsOptions,
 ): Promise<string[]> {
-  const named = numberRepeated(inputs);
+  const changes = await compareInputs(run, inputs, options);
+  const json = JSON.stringify({ format: 1, inputs: numberRepeated(inputs) }, undefined, 2);
+  await writeAtomically(join(run, inputsName), `${json}\n`);
+  return changes;
+}
+
+/** Compares what a run reads with what it read before. A resumed run must read the same as when it
+ *  started, unless changes are allowed; then each is returned as a warning. */
+export async function compareInputs(
+  run: string,
+  inputs: readonly RunInput[],
+  { resume, allowChanged }: CompareInputsOptions,
+): Promise<string[]> {
   const earlier = resume ? await readInputs(run) : undefined;
-  const changes = earlier === undefined ? [] : findChanges(earlier, named);
+  const changes = earlier === undefined ? [] : findChanges(earlier, numberRepeated(inputs));
   if (changes.length > 0 && !allowChanged) {
     throw new Error(
       `Cannot resume ${run}: everything it reads must be as when it started, got ${changes.join(', ')}; restore it, start a new run, or continue with the changes by --allow-changed-inputs`,
     );
   }
-  const json = JSON.stringify({ format: 1, inputs: named }, undefined, 2);
-  await writeAtomically(join(run, inputsName), `${json}\n`);
   return changes.map((change) => `Resuming with changed inputs: ${change}`);
 }
 

@@ -47,6 +47,12 @@ export class RunLock {
   }
 }
 
+/** Throws what `RunLock.acquire` would throw, and takes no lock. */
+export function expectUnlocked(folder: string): void {
+  const text = readIfExists(join(folder, lockName));
+  if (text !== undefined) expectStale(folder, parseHolder(text));
+}
+
 /** Whether a live process holds a folder's lock. A process on another machine counts as live. */
 export function isRunAlive(folder: string): boolean {
   const holder = parseHolder(readIfExists(join(folder, lockName)) ?? '');

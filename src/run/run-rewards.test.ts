@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { runInProcess } from '../../test/helpers/run-cli.ts';
 import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
+import { LoraAdapter } from '../base-setup/index.ts';
 import type { TrainEvent } from '../loop/events.ts';
+import { loadModel, RewardModel, randomHead, saveRewardModel } from '../models/index.ts';
 import { appendHumanScore, readHumanRequests } from './human-scores.ts';
 import { checkRewards, withoutHumanReward } from './run-rewards.ts';
 import { trainRun } from './train-run.ts';
@@ -76,10 +78,59 @@ test('rewards of one kind have their own names in metrics; equal names are rejec
     ['keyword:cat', 'keyword:dog'],
     ['a=keyword:cat', 'a=flesch'],
   ]) {
-    expect(() => checkRewards({ reward: names })).toThrow(
+    await expect(checkRewards({ reward: names })).rejects.toThrow(
       /^Cannot use the rewards: their names must differ, got "(keyword|a)" twice; write a name/,
     );
   }
+});
+
+describe('several reward models', () => {
+  /** Writes a reward model with its own random head over the shared base. */
+  async function writeJudge(name: string, seed: number): Promise<void> {
+    const { base, tokenizer } = await loadModel(at('model'));
+    const adapter = LoraAdapter.create({ r: 2, lora_alpha: 4 }, base.modules(), seed);
+    const head = randomHead(base.architecture.config.hidden_size, seed);
+    const model = new RewardModel({ base, tokenizer, adapter, head });
+    await saveRewardModel(at(name), model, { baseModelNameOrPath: at('model') });
+    await base.dispose();
+  }
+
+  /** The metrics of the only step of a run whose config file has these rewards. */
+  async function metricsOf(name: string, rewards: readonly string[]) {
+    const file = at(`${name}.yaml`);
+    writeFileSync(
+      file,
+      `{modelName: model, prompts: prompts.jsonl, maxNewTokens: 6, batchSize: 4, maxSteps: 1,
+        validationFraction: 0, reward: ${JSON.stringify(rewards)}}`,
+    );
+    const flags = ['--config', file, '--output', at(name), '--json'];
+    const { status, stdout, stderr } = await runInProcess('train', ...flags);
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    const events: TrainEvent[] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    return events.find((event) => event.type === 'step')!.metrics;
+  }
+
+  test('have their own metrics, and their weighted sum is the reward', async () => {
+    await writeJudge('helpful', 1);
+    await writeJudge('honest', 2);
+    const joint = await metricsOf('joint', ['helpful=model:helpful=0.5', 'honest=model:honest=-2']);
+    const [helpful, honest] = ['helpful', 'honest'].map((name) => joint[`rewards/${name}/mean`]!);
+    expect(Math.abs(helpful! - honest!)).toBeGreaterThan(1e-3);
+    expect(joint['objective/scores']).toBeCloseTo(0.5 * helpful! - 2 * honest!, 5);
+    // The first responses do not depend on the rewards, so each model alone scores the same.
+    const [first, second] = [
+      await metricsOf('first', ['model:helpful']),
+      await metricsOf('second', ['model:honest=3']),
+    ];
+    expect(first['rewards/RewardModel/mean']).toBeCloseTo(helpful!, 5);
+    expect(first['objective/scores']).toBeCloseTo(helpful!, 5);
+    expect(second['rewards/RewardModel/mean']).toBeCloseTo(honest!, 5);
+    expect(second['objective/scores']).toBeCloseTo(3 * honest!, 5);
+  });
 });
 
 test('a reward model class in a file is created with a random head, and a warning says so', async () => {

@@ -1,15 +1,10 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { readPeftConfig } from '../base-setup/lora/peft-config.ts';
 import { ConfigError } from '../config/parse-config.ts';
 import { parseRewardSpec, type RewardSpec } from '../config/reward-spec.ts';
 import type { RunConfig } from '../config/run-config.ts';
-import {
-  type LoadedModel,
-  loadRewardModel,
-  type RewardModel,
-  randomHead,
-} from '../models/index.ts';
+import type { ModelHeader } from '../models/decoder/load-model.ts';
+import { type LoadedModel, loadRewardModel, RewardModel, randomHead } from '../models/index.ts';
+import { readRewardModel } from '../models/reward-model.ts';
 import type { PPOComponents } from '../ppo-trainer/components.ts';
 import { Evaluator } from '../ppo-trainer/evaluator.ts';
 import { describeRandomHead } from '../ppo-trainer/roles.ts';
@@ -26,7 +21,7 @@ import {
   type WeightedSource,
 } from '../reward-kl/index.ts';
 import { createNamedReward, parseNamedReward } from '../reward-kl/library/named-rewards.ts';
-import { stateName } from './run-state.ts';
+import { findAdapter } from './find-model.ts';
 
 type RewardConfig = Pick<
   RunConfig,
@@ -57,32 +52,59 @@ export interface RunRewards {
 }
 
 /** Checks that all rewards exist, before anything large is loaded. */
-export function checkRewards({ reward }: Pick<RunConfig, 'reward'>): void {
+export async function checkRewards({ reward }: Pick<RunConfig, 'reward'>): Promise<void> {
   checkNames(reward.map(parseRewardSpec).flatMap(knownName));
   for (const { kind, place } of reward.map(parseRewardSpec)) {
     if (kind === 'library') openLibraryReward({ place });
-    if (kind === 'model' && existsSync(place)) findRewardModel(place);
-    if (kind === 'library' || kind === 'server' || kind === 'live' || existsSync(place)) continue;
-    const wanted = {
-      file: 'a TypeScript or JavaScript file with a reward function as default export',
-      human: 'a JSON Lines file with scores',
-      model: "the folder of a reward model's adapter, or of a run of proximal reward",
-    }[kind];
-    throw new Error(`Cannot use the reward ${place}: it must be ${wanted}, got no such file`);
+    if (kind === 'library' || kind === 'server' || kind === 'live') continue;
+    if (!existsSync(place)) throw describeMissing(kind, place);
+    if (kind === 'model') await findAdapter(place, { role: 'reward' });
   }
 }
 
-/** Checks that the rewards can be opened, without a model. */
+function describeMissing(kind: 'file' | 'human' | 'model', place: string): Error {
+  const wanted = {
+    file: 'a TypeScript or JavaScript file with a reward function as default export',
+    human: 'a JSON Lines file with scores',
+    model: "the folder of a reward model's adapter, or of a run of proximal reward",
+  }[kind];
+  return new Error(`Cannot use the reward ${place}: it must be ${wanted}, got no such file`);
+}
+
+export interface TryRewardsOptions extends Pick<LoadRewardsOptions, 'modules'> {
+  /** The base of the reward models. */
+  readonly base: ModelHeader['base'];
+}
+
+/** Opens the rewards and closes them again, without a model in memory. Throws what `loadRewards` would
+ *  throw, and returns its warnings about reward models. */
 export async function tryRewards(
   config: Pick<RunConfig, 'reward' | 'humanFallback'>,
-  { modules }: Pick<LoadRewardsOptions, 'modules'>,
-): Promise<void> {
-  checkRewards(config);
-  for (const { kind, place } of config.reward.map(parseRewardSpec)) {
-    if (kind === 'file') await checkRewardFile(place, { modules });
-    if (kind === 'human') await HumanSource.load(place, { fallback: config.humanFallback });
-    if (kind === 'model') await readPeftConfig(findRewardModel(place));
+  { base, modules }: TryRewardsOptions,
+): Promise<string[]> {
+  const names: string[] = [];
+  const warnings: string[] = [];
+  for (const { kind, place, name } of config.reward.map(parseRewardSpec)) {
+    if (kind === 'file') names.push(...(await checkRewardFile(place, { name, modules })));
+    else if (kind === 'model') {
+      const folder = await findAdapter(place, { role: 'reward' });
+      const { warning } = await readRewardModel(folder, base);
+      if (warning !== undefined) warnings.push(warning);
+      names.push(name ?? RewardModel.name);
+    } else names.push((await tryReward({ kind, place, name }, config)).name);
   }
+  checkNames(names);
+  return warnings;
+}
+
+/** Opens a reward that needs neither a model nor a thread. */
+async function tryReward(
+  { kind, place, name }: Pick<RewardSpec, 'kind' | 'place' | 'name'>,
+  { humanFallback: fallback }: Pick<RunConfig, 'humanFallback'>,
+): Promise<Pick<RewardSource, 'name'>> {
+  if (kind === 'library') return openLibraryReward({ name, place }).source;
+  if (kind === 'human') return HumanSource.load(place, { name, fallback });
+  return kind === 'server' ? new RemoteSource({ url: place, name }) : { name: name ?? 'human' };
 }
 
 /** Opens the rewards that a config names. */
@@ -159,22 +181,13 @@ async function openSource(
   return sources.map((source) => ({ ...source, weight: weight * source.weight }));
 }
 
-function openRewardModel(place: string, { model, warn }: LoadRewardsOptions): Promise<RewardModel> {
+async function openRewardModel(
+  place: string,
+  { model, warn }: LoadRewardsOptions,
+): Promise<RewardModel> {
   const { base, tokenizer } = model;
-  return loadRewardModel(findRewardModel(place), { base, tokenizer, warn });
-}
-
-/** The folder of a reward model's adapter: the folder itself, or the one inside a run. */
-export function findRewardModel(folder: string): string {
-  if (existsSync(join(folder, 'adapter_config.json'))) return folder;
-  const model = join(folder, 'model');
-  if (existsSync(join(model, 'adapter_config.json'))) return model;
-  const isRun = existsSync(join(folder, stateName));
-  throw new Error(
-    isRun
-      ? `Cannot use the reward ${folder}: its run must be complete, got no model in it; resume it with "proximal reward --resume"`
-      : `Cannot use the reward ${folder}: it must contain adapter_config.json, as saved by PEFT or "proximal reward", got none`,
-  );
+  const folder = await findAdapter(place, { role: 'reward' });
+  return loadRewardModel(folder, { base, tokenizer, warn });
 }
 
 /** Opens a reward of the library by name; an unknown name or option throws. */

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AnyRunConfig } from '../config/run-config.ts';
+import type { AnyRunConfig, RunKind } from '../config/run-config.ts';
 import type { PromptReport, RowReport } from '../data/index.ts';
 import { writeAtomically } from '../fs/index.ts';
 import {
@@ -17,6 +17,7 @@ import { type HumanEvaluationRow, isHumanEvaluation } from './human-evaluation.t
 import { readLogLines } from './log-files.ts';
 import { MetricSink } from './metric-sink.ts';
 import { readHumanEvaluations } from './record-human-evaluation.ts';
+import { readConfigOf } from './run-config-files.ts';
 import { clearRequests, RunControl } from './run-control.ts';
 import { locateRunFiles, RunFolder } from './run-folder.ts';
 import { modelInputs, type RunInput, recordInputs } from './run-inputs.ts';
@@ -41,6 +42,28 @@ export type ResumeOptions<O extends RunOptions> = Omit<O, 'resume'> & {
   /** Another number of steps for the whole run, to extend or shorten it. */
   readonly maxSteps?: number | undefined;
 };
+
+/** A command's runs: how its config is read and how one starts. */
+interface ResumableRun<O extends object, C extends AnyRunConfig & O, P extends RunOptions, R> {
+  readonly kind: RunKind<O, C>;
+  readonly run: (config: O, options: P) => Promise<R>;
+}
+
+/** Resumes the run in a folder from its latest intact checkpoint. It continues exactly, or for another
+ *  number of steps if `maxSteps` is set. */
+export async function resumeTraining<
+  O extends object,
+  C extends AnyRunConfig & O,
+  P extends RunOptions,
+  R,
+>(
+  folder: string,
+  { kind, run }: ResumableRun<O, C, P, R>,
+  { maxSteps, ...options }: ResumeOptions<P>,
+): Promise<R> {
+  const config = await readConfigOf(folder, kind, { maxSteps });
+  return run(config, { ...options, resume: true } as unknown as P);
+}
 
 /** How a run ended and where its files are. */
 export interface RunResult extends Pick<LoopResult, 'steps' | 'reason' | 'message' | 'metrics'> {

@@ -1,5 +1,5 @@
 import { createTokenPool } from '../columns/index.ts';
-import { sftConfigShape } from '../config/stage-config.ts';
+import { resolveSFTConfig, type SFTConfig, sftConfigShape } from '../config/stage-config.ts';
 import {
   type SFTRunConfig,
   type SFTRunConfigOptions,
@@ -9,22 +9,23 @@ import {
 import {
   type CompletionDataset,
   type CompletionRecord,
-  type DataFile,
   loadCompletions,
   type RowReport,
 } from '../data/index.ts';
+import type { ModelHeader } from '../models/decoder/load-model.ts';
 import type { LoadedModel } from '../models/index.ts';
 import { SFTTrainer } from '../stages/index.ts';
 import type { LearnedText } from '../training/index.ts';
-import { findAdapter, resolveStart } from './find-model.ts';
-import { completeConfig, readConfigOf } from './run-config-files.ts';
+import { resolveStart } from './find-model.ts';
+import { completeConfig } from './run-config-files.ts';
 import { count, type DataContext, describeBadRows, pick } from './run-data.ts';
-import { adapterInputs, dataInputs } from './run-inputs.ts';
+import { type RunSources, readSources } from './run-sources.ts';
 import {
   type ResumeOptions,
   type RunOptions,
   type RunResult,
   type RunWork,
+  resumeTraining,
   runTraining,
 } from './run-training.ts';
 
@@ -58,32 +59,21 @@ export async function sftRun(
 
 /** Resumes the run in a folder from its latest intact checkpoint. It continues exactly, or for another
  *  number of steps if `maxSteps` is set. */
-export async function resumeSFTRun(
+export function resumeSFTRun(
   folder: string,
-  { maxSteps, ...options }: ResumeOptions<RunOptions> = {},
+  options: ResumeOptions<RunOptions> = {},
 ): Promise<SFTRunResult> {
-  const config = await readConfigOf(folder, sftKind, { maxSteps });
-  return sftRun(config, { ...options, resume: true });
+  return resumeTraining(folder, { kind: sftKind, run: sftRun }, options);
 }
 
 async function prepare(config: SFTRunConfig, model: LoadedModel): Promise<RunWork<RunData>> {
-  const contextLength = model.base.architecture.config.max_position_embeddings;
-  const { tokenizer } = model;
-  const files: DataFile[] = [];
-  const onFile = (file: DataFile) => void files.push(file);
-  const dataset = await loadRunCompletions(config, { tokenizer, contextLength, onFile });
-  const { report } = dataset;
-  const adapter = config.adapter === undefined ? undefined : await findAdapter(config.adapter);
-  const trainer = new SFTTrainer({ ...pick(config, sftConfigShape), adapter }, { model });
-  const [texts, validation] = [toTexts(dataset.train), toTexts(dataset.validation)];
+  const { data, inputs, trainerConfig, warnings } = await readSFTSources(config, model);
+  const { report } = data;
+  const trainer = new SFTTrainer(trainerConfig, { model });
+  await trainer.model();
+  const [texts, validation] = [toTexts(data.train), toTexts(data.validation)];
   return {
-    report,
-    ranking: lowestLoss,
-    inputs: [
-      ...(await dataInputs(files, config)),
-      ...(await adapterInputs(adapter, 'the initial adapter')),
-    ],
-    warnings: describeTextWarnings(dataset, { maxTokens: config.maxTokens, contextLength }),
+    ...{ report, ranking: lowestLoss, inputs, warnings },
     train: (options) => trainer.train(texts, { ...options, validation }),
     saveModel: (folder) => trainer.saveModel(folder, { merged: config.merged }),
     loadCheckpoint: (folder) => trainer.loadCheckpoint(folder, texts),
@@ -94,8 +84,34 @@ async function prepare(config: SFTRunConfig, model: LoadedModel): Promise<RunWor
   };
 }
 
+/** What a run reads, and the config of its trainer. */
+export interface StageSources<D, C> extends RunSources<D> {
+  readonly trainerConfig: C;
+  /** Sentences for the user. */
+  readonly warnings: readonly string[];
+}
+
+/** Reads everything that a run trains on. */
+export async function readSFTSources(
+  config: SFTRunConfig,
+  model: ModelHeader,
+): Promise<StageSources<CompletionDataset, SFTConfig>> {
+  const load = (context: DataContext) => loadRunCompletions(config, context);
+  const sources = await readSources(config, { model, load });
+  const { data, start } = sources;
+  const contextLength = model.base.architecture.config.max_position_embeddings;
+  return {
+    ...sources,
+    trainerConfig: resolveSFTConfig({ ...pick(config, sftConfigShape), adapter: start?.folder }),
+    warnings: [
+      ...(start?.warning === undefined ? [] : [start.warning]),
+      ...describeTextWarnings(data, { maxTokens: config.maxTokens, contextLength }),
+    ],
+  };
+}
+
 /** Loads the texts of a run. */
-export function loadRunCompletions(
+function loadRunCompletions(
   config: SFTRunConfig,
   { tokenizer, contextLength, onFile }: DataContext,
 ): Promise<CompletionDataset> {
@@ -105,7 +121,7 @@ export function loadRunCompletions(
 }
 
 /** Says which rows were left out and how many texts were truncated, in one sentence each. */
-export function describeTextWarnings(
+function describeTextWarnings(
   { report }: CompletionDataset,
   { maxTokens, contextLength }: { maxTokens: number | undefined; contextLength: number },
 ): string[] {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -65,12 +65,20 @@ describe('EventWriter', () => {
 
   test('of a resumed run writes a new file that invalidates later steps', () => {
     const folder = makeTempFolder();
-    new EventWriter(folder).close();
-    new EventWriter(folder, { resumedStep: 20 }).close();
-    new EventWriter(folder, { resumedStep: -1 }).close();
+    for (const resumedStep of [undefined, 20, -1]) {
+      const writer = new EventWriter(folder, { resumedStep });
+      writer.write(30, { scalars: { lr: 1 } });
+      writer.close();
+    }
     const starts = readFolder(folder).map((events) => events.filter(({ isStart }) => isStart));
     expect(starts.map((events) => events.map(({ step }) => step))).toEqual([[], [21], [0]]);
   });
+});
+
+test('EventWriter creates no file if nothing is written', () => {
+  const folder = join(makeTempFolder(), 'events');
+  new EventWriter(folder, { resumedStep: 20 }).close();
+  expect(existsSync(folder)).toBe(false);
 });
 
 describe('frameRecord()', () => {

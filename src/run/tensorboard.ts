@@ -20,29 +20,40 @@ export interface EventWriterOptions {
 
 /** Writes a new TensorBoard event file into a folder. */
 export class EventWriter {
-  private readonly file: AppendFile;
+  private readonly folder: string;
+  private readonly resumedStep: number | undefined;
+  /** Opened by the first write, so that a run without events has no file. */
+  private file: AppendFile | undefined;
 
   constructor(folder: string, { resumedStep }: EventWriterOptions = {}) {
-    mkdirSync(folder, { recursive: true });
-    this.file = new AppendFile(join(folder, eventFileName(folder)));
-    this.file.append(frameRecord(encodeFileVersion(now())));
-    if (resumedStep === undefined) return;
-    this.file.append(frameRecord(encodeSessionStart({ wallTime: now(), step: resumedStep + 1 })));
+    this.folder = folder;
+    this.resumedStep = resumedStep;
   }
 
   /** Appends the numbers and texts of one step. */
   write(step: number, content: EventContent): void {
+    this.file ??= this.open();
     this.file.append(frameRecord(encodeSummary({ wallTime: now(), step }, content)));
   }
 
   /** Flushes everything to disk. */
   sync(): void {
-    this.file.sync();
+    this.file?.sync();
   }
 
   /** Closes the file. */
   close(): void {
-    this.file.close();
+    this.file?.close();
+  }
+
+  private open(): AppendFile {
+    const { folder, resumedStep } = this;
+    mkdirSync(folder, { recursive: true });
+    const file = new AppendFile(join(folder, eventFileName(folder)));
+    file.append(frameRecord(encodeFileVersion(now())));
+    if (resumedStep === undefined) return file;
+    file.append(frameRecord(encodeSessionStart({ wallTime: now(), step: resumedStep + 1 })));
+    return file;
   }
 }
 

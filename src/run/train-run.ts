@@ -1,5 +1,4 @@
-import { readPeftConfig } from '../base-setup/lora/peft-config.ts';
-import { ppoConfigShape } from '../config/ppo-config.ts';
+import { type PPOConfig, ppoConfigShape, resolvePPOConfig } from '../config/ppo-config.ts';
 import { parseRewardSpec } from '../config/reward-spec.ts';
 import {
   type RunConfig,
@@ -9,22 +8,25 @@ import {
   runConfigShape,
 } from '../config/run-config.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
-import type { DataFile, PromptDataset } from '../data/index.ts';
+import type { PromptDataset } from '../data/index.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
+import type { ModelHeader } from '../models/decoder/load-model.ts';
 import type { LoadedModel } from '../models/index.ts';
 import { PPOTrainer } from '../ppo-trainer/ppo-trainer.ts';
 import { type MemoryEstimate, MemoryEstimator, planMemory } from '../training/memory-estimate.ts';
-import { findAdapter, resolveStart } from './find-model.ts';
+import { resolveStart } from './find-model.ts';
 import { humanFolder } from './human-scores.ts';
-import { completeConfig, readConfigOf } from './run-config-files.ts';
-import { describePrompts, loadRunPrompts, pick } from './run-data.ts';
-import { adapterInputs, dataInputs, rewardInputs } from './run-inputs.ts';
+import { completeConfig } from './run-config-files.ts';
+import { type DataContext, describePrompts, loadRunPrompts, pick } from './run-data.ts';
+import { rewardInputs } from './run-inputs.ts';
 import { checkRewards, evaluationWithoutPeople, loadRewards } from './run-rewards.ts';
+import { type RunSources, readSources } from './run-sources.ts';
 import {
   type ResumeOptions,
   type RunOptions,
   type RunResult,
   type RunWork,
+  resumeTraining,
   runTraining,
 } from './run-training.ts';
 
@@ -41,7 +43,7 @@ export async function trainRun(
   options: TrainRunOptions = {},
 ): Promise<RunResult> {
   const { config: complete } = await resolveStart(completeConfig(config, trainKind));
-  checkRewards(complete);
+  await checkRewards(complete);
   return runTraining(complete, {
     ...options,
     prepare: (model) => prepare(complete, { ...options, model }),
@@ -50,12 +52,11 @@ export async function trainRun(
 
 /** Resumes the run in a folder from its latest intact checkpoint. It continues exactly, or for another
  *  number of steps if `maxSteps` is set. */
-export async function resumeRun(
+export function resumeRun(
   folder: string,
-  { maxSteps, ...options }: ResumeOptions<TrainRunOptions> = {},
+  options: ResumeOptions<TrainRunOptions> = {},
 ): Promise<RunResult> {
-  const config = await readConfigOf(folder, trainKind, { maxSteps });
-  return trainRun(config, { ...options, resume: true });
+  return resumeTraining(folder, { kind: trainKind, run: trainRun }, options);
 }
 
 /** `proximal train` */
@@ -72,11 +73,8 @@ async function prepare(
   config: RunConfig & { readonly output: string },
   { model, modules, signal }: PrepareOptions,
 ): Promise<RunWork<object>> {
-  const { tokenizer, base } = model;
-  const contextLength = base.architecture.config.max_position_embeddings;
-  const files: DataFile[] = [];
-  const onFile = (file: DataFile) => void files.push(file);
-  const prompts = await loadRunPrompts(config, { tokenizer, contextLength, onFile });
+  const sources = await readTrainSources(config, model);
+  const { data: prompts, fitted, trainerConfig } = sources;
   signal?.throwIfAborted();
   const warnings: string[] = [];
   const { live, dispose, ...rewards } = await loadRewards(config, {
@@ -85,22 +83,16 @@ async function prepare(
     warn: (message) => void warnings.push(message),
   });
   const evaluation = evaluationWithoutPeople({ live, ...rewards });
-  const fitted = fitMemory(config, { architecture: base.architecture, prompts });
-  const { adapter, ...ppo } = pick(fitted.config, ppoConfigShape);
-  const start = { adapter: adapter === undefined ? undefined : await findStart(adapter) };
-  const trainer = new PPOTrainer(
-    { ...ppo, ...start },
-    { model, ...rewards, replace: evaluation?.replace },
-  );
+  const trainer = new PPOTrainer(trainerConfig, {
+    ...{ model, ...rewards },
+    replace: evaluation?.replace,
+  });
+  await trainer.components();
   const validation = evaluation?.canEvaluate === false ? [] : prompts.validation;
   return {
     ranking: { metric: 'eval/reward', label: 'reward' },
     report: prompts.report,
-    inputs: [
-      ...(await dataInputs(files, config)),
-      ...(await rewardInputs(config)),
-      ...(await adapterInputs(start.adapter, 'the initial adapter')),
-    ],
+    inputs: [...sources.inputs, ...(await rewardInputs(config))],
     memoryPlan: config.memory === undefined ? undefined : describeFit(fitted),
     warnings: [
       ...warnings,
@@ -129,11 +121,27 @@ async function prepare(
   };
 }
 
-/** The folder of the adapter that a policy starts from. */
-export async function findStart(adapter: string): Promise<string> {
-  const folder = await findAdapter(adapter);
-  await readPeftConfig(folder);
-  return folder;
+/** What a PPO run reads, besides its rewards. */
+export interface TrainSources extends RunSources<PromptDataset> {
+  readonly fitted: FittedConfig<RunConfig>;
+  readonly trainerConfig: PPOConfig;
+}
+
+/** Reads everything that a run trains on, besides its rewards. */
+export async function readTrainSources(
+  config: RunConfig,
+  model: ModelHeader,
+): Promise<TrainSources> {
+  const load = (context: DataContext) => loadRunPrompts(config, context);
+  const sources = await readSources(config, { model, load });
+  const { data: prompts, start } = sources;
+  const fitted = fitMemory(config, { architecture: model.base.architecture, prompts });
+  const own = pick(fitted.config, ppoConfigShape);
+  return {
+    ...sources,
+    fitted,
+    trainerConfig: resolvePPOConfig({ ...own, adapter: start?.folder }),
+  };
 }
 
 /** A config that fits into its memory limit, and the memory it is estimated to take. */
@@ -143,7 +151,7 @@ export interface FittedConfig<C extends RunConfig> {
 }
 
 /** Adjusts a config to its `memory` limit; without a limit it is unchanged. */
-export function fitMemory<C extends RunConfig>(
+function fitMemory<C extends RunConfig>(
   config: C,
   { architecture, prompts }: { architecture: Architecture; prompts: PromptDataset },
 ): FittedConfig<C> {

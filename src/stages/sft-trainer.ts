@@ -1,6 +1,5 @@
 import { LoraAdapter, readAdapter, writeAdapter } from '../base-setup/index.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
-import { ConfigError } from '../config/parse-config.ts';
 import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { type LoopOptions, type LoopResult, TrainLoop } from '../loop/index.ts';
@@ -87,11 +86,6 @@ export class SFTTrainer {
     const { modelName, revision, adapter, fullParameters, seed } = this.config;
     const options = revision === undefined ? {} : { revision };
     const model = this.loadedModel ?? (await loadModel(modelName, options));
-    if (fullParameters && adapter !== undefined) {
-      throw new ConfigError(
-        `Cannot train all weights from the adapter ${adapter}: fullParameters needs a whole model; merge the adapter first, or leave out fullParameters`,
-      );
-    }
     if (adapter !== undefined) this.adapter = (await readAdapter(adapter, model.base)).adapter;
     else if (!fullParameters) {
       this.adapter = LoraAdapter.create(toLoraConfig(this.config), model.base.modules(), seed);

@@ -106,6 +106,46 @@ describe('proximal sft', () => {
   });
 });
 
+describe('proximal sft --full-parameters on a model of proximal init', () => {
+  /** The losses of a run: before training without dropout, then of each step. */
+  async function lossesOf(output: string, dropout: string) {
+    const model = at(`fresh-${dropout}`);
+    if (!existsSync(model)) {
+      const sizes = ['--hidden-size', '32', '--num-layers', '2', '--num-attention-heads', '4'];
+      const tokenizer = ['--tokenizer', at('model'), '--vocab-size', '11'];
+      const made = await runInProcess(
+        ...['init', '--out', model, '--dropout', dropout, ...sizes, ...tokenizer],
+        ...['--max-position-embeddings', '40'],
+      );
+      expect(made.status, made.stderr).toBe(0);
+    }
+    const { status, stderr } = await runInProcess(
+      ...['sft', '--model', model, '--data', at('texts.jsonl'), '--full-parameters'],
+      ...['--max-steps', '3', '--batch-size', '4', '--validation-fraction', '0.25'],
+      ...['--output', at(output)],
+    );
+    expect(status, stderr).toBe(0);
+    const numbers = (log: string, name: string) =>
+      readLog(at(output), log).map((row) => (row as Record<string, number>)[name]);
+    const [initial] = numbers('evaluations.jsonl', 'eval/loss');
+    return { initial, steps: numbers('metrics.jsonl', 'train/loss') };
+  }
+
+  test('drops with the dropout of the model: the same for a seed, nothing in evaluations', async () => {
+    const none = await lossesOf('dropout-none', '0');
+    const half = await lossesOf('dropout-half', '0.5');
+    // Both models have the same weights, and evaluations drop nothing.
+    expect(half.initial).toBe(none.initial);
+    expect(half.steps).toHaveLength(3);
+    for (const [i, loss] of half.steps.entries()) {
+      expect(Math.abs(loss! - none.steps[i]!)).toBeGreaterThan(1e-4);
+    }
+    expect(await lossesOf('dropout-again', '0.5')).toEqual(half);
+    const config = JSON.parse(readFileSync(at('dropout-half/model/config.json'), 'utf8'));
+    expect(config).toMatchObject({ embd_pdrop: 0.5, resid_pdrop: 0.5 });
+  });
+});
+
 describe('sftRun()', () => {
   const options = (output: string) => ({
     ...{ modelName: at('model'), data: at('texts.jsonl'), output: at(output) },

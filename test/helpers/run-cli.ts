@@ -10,8 +10,17 @@ export const cliCommand = `${process.execPath} --import tsx ${main}`;
 
 /** Starts `proximal` in a new process. */
 export function startCli(...args: string[]): ChildProcessWithoutNullStreams {
+  return startCliAs(undefined, ...args);
+}
+
+/** Starts `proximal` as another user of the system. */
+export function startCliAs(
+  uid: number | undefined,
+  ...args: string[]
+): ChildProcessWithoutNullStreams {
   return spawn(process.execPath, ['--import', 'tsx', main, ...args], {
     env: { ...process.env, PROXIMAL_DEBUG: '', HF_HUB_OFFLINE: '1' },
+    uid,
   });
 }
 

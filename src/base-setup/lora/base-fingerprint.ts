@@ -19,8 +19,8 @@ export interface AdapterBase {
   readonly name?: string | undefined;
   /** Shapes of its linear modules. */
   modules(): ModuleShapes;
-  /** What identifies it in adapters. */
-  fingerprint(): BaseFingerprint;
+  /** What identifies it in adapters; a promise if the weights must be read first. */
+  fingerprint(): BaseFingerprint | Promise<BaseFingerprint>;
 }
 
 /** The key in the metadata of an adapter's safetensors file. PEFT ignores metadata there, but warns of
@@ -70,15 +70,15 @@ export interface AdapterOrigin {
 
 /** Requires the base that an adapter was trained over. Without a fingerprint only names can be compared:
  *  returns a warning if they differ. */
-export function checkBase(
+export async function checkBase(
   { folder, trainedOn, fingerprint }: AdapterOrigin,
   base: AdapterBase,
-): string | undefined {
+): Promise<string | undefined> {
   if (fingerprint === undefined) {
     if (!namesDiffer(trainedOn, base.name)) return undefined;
     return `The adapter ${folder} was trained on ${trainedOn} according to its config, and is used with ${base.name}; it has no fingerprint of its base, so only shapes were compared`;
   }
-  const own = base.fingerprint();
+  const own = await base.fingerprint();
   const difference = describeDifference(fingerprint, own);
   if (difference === undefined) return undefined;
   throw new Error(

@@ -34,7 +34,7 @@ export async function readAdapter(folder: string, base: AdapterBase): Promise<Pe
   try {
     const trainedOn = about.baseModelNameOrPath;
     const fingerprint = readFingerprint(reader.metadata, file);
-    const warning = checkBase({ folder, trainedOn, fingerprint }, base);
+    const warning = await checkBase({ folder, trainedOn, fingerprint }, base);
     const modules = base.modules();
     const sorted = sortTensors(reader.tensors, { file, modules, r: lora.r, trainedOn });
     const weights = await readTensors(

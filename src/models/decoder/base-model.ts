@@ -13,10 +13,10 @@ import {
 import type { Architecture } from './families/index.ts';
 import { fingerprintModel } from './fingerprint-weights.ts';
 import { logitsGraph } from './head-graph.ts';
-import { layerParts } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
 import { countParameters } from './parameter-counts.ts';
 import { runTokenHead, type TokenNumbers } from './token-head.ts';
+import { moduleShapes } from './weight-shapes.ts';
 
 /** Weights of a model by their Hugging Face names. */
 export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
@@ -61,13 +61,7 @@ export class BaseModel implements AdapterBase {
 
   /** [out, in] of every linear module of every layer, by full name. */
   modules(): ModuleShapes {
-    const { family, config } = this.architecture;
-    const shapes = [...layerParts(this.architecture).modules];
-    return new Map(
-      Array.from({ length: config.num_hidden_layers }, (_, index) =>
-        shapes.map(([name, shape]) => [`${family.names.layer(index)}${name}`, shape] as const),
-      ).flat(),
-    );
+    return moduleShapes(this.architecture);
   }
 
   /** What identifies this model in adapters that are trained over it, computed from the current weights. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
 import type { Tensor } from '../../engine/runtime/index.ts';
 import type { Architecture } from './families/index.ts';
@@ -22,25 +22,42 @@ const irrelevantFields: ReadonlySet<string> = new Set([
  *  recognised in any block, while models of many gigabytes are hashed in less than a second. A change of
  *  single numbers between the blocks of a large weight is not noticed. */
 export function fingerprintModel(
-  { family, config }: Architecture,
+  architecture: Architecture,
   weights: ReadonlyMap<string, Tensor<'float32'>>,
 ): BaseFingerprint {
+  const hash = createHash('sha256');
+  for (const weight of [...weights].sort(byName)) addWeight(hash, weight);
+  return { config: describeConfig(architecture), weights: hash.digest('hex') };
+}
+
+/** The same fingerprint from weights that are read one by one, in the order of their names. */
+export async function fingerprintStream(
+  architecture: Architecture,
+  weights: AsyncIterable<NamedWeight>,
+): Promise<BaseFingerprint> {
+  const hash = createHash('sha256');
+  for await (const weight of weights) addWeight(hash, weight);
+  return { config: describeConfig(architecture), weights: hash.digest('hex') };
+}
+
+/** A weight and its Hugging Face name. */
+export type NamedWeight = readonly [name: string, weight: Tensor<'float32'>];
+
+/** Orders entries by their names, as fingerprints read them. */
+export function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+function describeConfig({ family, config }: Architecture): BaseFingerprint['config'] {
   const fields = Object.entries(family.describe(config)).filter(
     ([key]) => !irrelevantFields.has(key),
   );
-  return {
-    config: JSON.parse(JSON.stringify(Object.fromEntries(fields))),
-    weights: hashWeights(weights),
-  };
+  return JSON.parse(JSON.stringify(Object.fromEntries(fields)));
 }
 
-function hashWeights(weights: ReadonlyMap<string, Tensor<'float32'>>): string {
-  const hash = createHash('sha256');
-  for (const [name, { shape, data }] of [...weights].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    hash.update(`${JSON.stringify([name, shape])}\n`);
-    for (const block of blocksOf(data)) hash.update(block);
-  }
-  return hash.digest('hex');
+function addWeight(hash: Hash, [name, { shape, data }]: NamedWeight): void {
+  hash.update(`${JSON.stringify([name, shape])}\n`);
+  for (const block of blocksOf(data)) hash.update(block);
 }
 
 /** The bytes of a weight that are hashed. */

@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ResolveModelOptions, resolveModel } from '../../base-setup/hub/index.ts';
+import type { AdapterBase, BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
 import { SafetensorsReader } from '../../base-setup/safetensors/index.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { parseJsonObject } from '../../fs/index.ts';
 import { BaseModel } from './base-model.ts';
 import { type Architecture, readArchitecture } from './families/index.ts';
-import { weightShapes } from './weight-shapes.ts';
+import { byName, fingerprintStream, type NamedWeight } from './fingerprint-weights.ts';
+import { moduleShapes, weightShapes } from './weight-shapes.ts';
 
 /** A base model and its tokenizer, read from the same folder. */
 export interface LoadedModel {
@@ -37,10 +39,7 @@ export async function loadModel(
 }
 
 /** Loads the tokenizer of a model's folder. Its tokens must fit the rows of the model's embedding. */
-export async function loadModelTokenizer(
-  folder: string,
-  { config }: Architecture,
-): Promise<Tokenizer> {
+async function loadModelTokenizer(folder: string, { config }: Architecture): Promise<Tokenizer> {
   const tokenizer = await loadTokenizer(folder);
   expectMatchingVocabulary(folder, { tokens: tokenizer.vocabSize, rows: config.vocab_size });
   return tokenizer;
@@ -82,22 +81,71 @@ export async function loadBase(
   architecture: Architecture,
   { name = folder }: { readonly name?: string } = {},
 ): Promise<BaseModel> {
+  const weights = new Map<string, Tensor<'float32'>>();
+  const shapes = weightShapes(architecture);
+  for await (const [weight, values] of readWeights(folder, { architecture, shapes })) {
+    weights.set(weight, values);
+  }
+  return new BaseModel(architecture, weights, { name });
+}
+
+interface WantedWeights {
+  readonly architecture: Architecture;
+  /** Names and shapes, in the order in which to read them. */
+  readonly shapes: Iterable<readonly [string, readonly number[]]>;
+}
+
+/** Reads weights one by one. */
+async function* readWeights(
+  folder: string,
+  { architecture, shapes }: WantedWeights,
+): AsyncGenerator<NamedWeight> {
   const reader = await SafetensorsReader.open(folder);
   try {
-    const weights = new Map<string, Tensor<'float32'>>();
-    for (const [weight, shape] of weightShapes(architecture)) {
+    for (const [weight, shape] of shapes) {
       const stored = storedName(reader, weight, architecture);
       expectShape(reader, stored, { folder, shape });
-      weights.set(weight, tensor(await reader.read(stored), shape));
+      yield [weight, tensor(await reader.read(stored), shape)];
     }
-    return new BaseModel(architecture, weights, { name });
   } finally {
     await reader.close();
   }
 }
 
+/** A model without its weights in memory: enough to read data and to check adapters. A `LoadedModel` is
+ *  one too. */
+export interface ModelHeader {
+  readonly base: AdapterBase & Pick<BaseModel, 'architecture'>;
+  readonly tokenizer: Tokenizer;
+  /** The folder of the model. */
+  readonly folder: string;
+}
+
+/** Reads a model's config, its tokenizer and the headers of its weights, and checks them as `loadModel`
+ *  does. The weights themselves are read, one by one, only if a fingerprint is needed. */
+export async function readModelHeader(
+  folder: string,
+  { name = folder }: { readonly name?: string } = {},
+): Promise<ModelHeader> {
+  const architecture = await readConfig(folder);
+  const tokenizer = await loadModelTokenizer(folder, architecture);
+  await checkWeights(folder, architecture);
+  const shapes = [...weightShapes(architecture)].sort(byName);
+  let fingerprint: Promise<BaseFingerprint> | undefined;
+  const base = {
+    ...{ name, architecture },
+    modules: () => moduleShapes(architecture),
+    fingerprint: () => {
+      const weights = readWeights(folder, { architecture, shapes });
+      fingerprint ??= fingerprintStream(architecture, weights);
+      return fingerprint;
+    },
+  };
+  return { base, tokenizer, folder };
+}
+
 /** Checks that a folder has every weight of the model in its shape, from the headers of the files. */
-export async function checkWeights(folder: string, architecture: Architecture): Promise<void> {
+async function checkWeights(folder: string, architecture: Architecture): Promise<void> {
   const reader = await SafetensorsReader.open(folder);
   try {
     for (const [weight, shape] of weightShapes(architecture)) {

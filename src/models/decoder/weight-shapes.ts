@@ -1,3 +1,4 @@
+import type { ModuleShapes } from '../../base-setup/lora/lora-adapter.ts';
 import { input, reshape, type Value } from '../../engine/graph/index.ts';
 import type { Architecture } from './families/index.ts';
 import type { HeadValues, LinearOptions } from './layer-context.ts';
@@ -26,6 +27,17 @@ export function weightShapes(architecture: Architecture): Map<string, readonly n
   family.finalNorm({ config, weight }, input('x', ['M', config.hidden_size]));
   if (!config.tie_word_embeddings) shapes.set(names.head, table);
   return shapes;
+}
+
+/** [out, in] of every linear module of every layer, by full name. */
+export function moduleShapes(architecture: Architecture): ModuleShapes {
+  const { family, config } = architecture;
+  const shapes = [...layerParts(architecture).modules];
+  return new Map(
+    Array.from({ length: config.num_hidden_layers }, (_, index) =>
+      shapes.map(([name, shape]) => [`${family.names.layer(index)}${name}`, shape] as const),
+    ).flat(),
+  );
 }
 
 /** The modules, by their names within a layer, whose weights are stored as [in, out], as in GPT-2. */
