@@ -81,7 +81,7 @@ function Page({ state, main }: PageProps) {
     return (
       <Message>
         There are no runs yet. Start one with <code>{commandLine('train')}</code>, or try{' '}
-        <code>{commandLine('demo')}</code>: it appears here by itself.
+        <code>{commandLine('demo')}</code>: it appears here automatically.
       </Message>
     );
   }
