@@ -17,7 +17,7 @@ export function renderCard({ before, after, gold, rewards }: DemoChange): string
 <main>
   <header><h1>The same post, summarised before and after PPO</h1></header>
   <section class="texts">
-    <article class="post"><h2>${escape(title)}</h2><p>${escape(text)}</p></article>
+    <article class="post"><h2>${escapeText(title)}</h2><p>${escapeText(text)}</p></article>
     ${summary('Before', before)}
     ${summary(`After ${rewards.length} steps`, after)}
   </section>
@@ -43,7 +43,7 @@ function summary(title: string, { summary: text, score }: GoldSample): string {
   const name = title === 'Before' ? 'before' : 'after';
   return `<article class="summary ${name}">
       <h2>${title}<span class="score">score <b>${score.toFixed(2)}</b></span></h2>
-      <p>${escape(text)}</p>
+      <p>${escapeText(text)}</p>
       <div class="bar"><span style="width: ${(100 * score).toFixed(1)}%"></span></div>
     </article>`;
 }
@@ -88,7 +88,7 @@ export function roundTicks(min: number, max: number): number[] {
   return Array.from({ length: Math.max(2, last - first + 1) }, (_, i) => (first + i) / 2);
 }
 
-function escape(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
