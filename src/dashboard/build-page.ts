@@ -18,6 +18,7 @@ const otherSources = [
   ...['columns', 'config', 'token-attribution', 'reward-kl', 'advantage', 'training', 'loop'].map(
     (folder) => join(here, '..', folder),
   ),
+  join(here, '../run/human-evaluation.ts'),
   join(here, '../../docs/metrics.md'),
   join(here, '../../package-lock.json'),
 ];

@@ -37,7 +37,6 @@ describeInBrowser('a human evaluation in the browser', (browser) => {
     const { page, errors } = await open(at('runs'));
     await page.getByLabel('Your name').fill('Ada');
     await page.keyboard.press('Enter');
-    await page.getByText('New queue').click();
     await page.getByRole('button', { name: 'Create queue' }).click();
     const created = page.getByText(/^Created demo against its reference with \d+ tasks\./);
     await created.waitFor();
@@ -52,7 +51,7 @@ describeInBrowser('a human evaluation in the browser', (browser) => {
       expect(await page.locator('main').textContent()).not.toMatch(/policy|step 3/i);
       await preferPolicy(page, tasks);
     }
-    await page.getByText('Thank you: all tasks are answered').waitFor();
+    await page.getByText('Thank you! All tasks are answered.').waitFor();
     await page.getByText(/proximal report \S*runs\/demo$/).waitFor();
     await page.getByRole('link', { name: 'demo', exact: true }).click();
     const card = page.getByRole('region', { name: 'Human evaluation' });
@@ -62,7 +61,7 @@ describeInBrowser('a human evaluation in the browser', (browser) => {
     );
     const { judged, winRate } = row!.human;
     expect(await card.textContent()).toContain(
-      `People prefer the policy of step 3 to the reference on ${(100 * winRate).toFixed(1)} % of ${judged} prompts.`,
+      `People prefer the policy of step 3 to the reference on ${(100 * winRate).toFixed(1)}% of ${judged} prompts.`,
     );
     expect(winRate).toBeGreaterThan(0.5);
     await expectAccessible(page);
@@ -81,14 +80,14 @@ describeInBrowser('a human evaluation in the browser', (browser) => {
       .map((line) => JSON.parse(line));
   }
 
-  test('a name without letters is rejected with a message', async () => {
+  test('an empty name is rejected with a message', async () => {
     const { page } = await open(at('runs'));
     await page.getByLabel('Your name').fill('   ');
     await page.getByRole('button', { name: 'Start' }).click();
-    await page.getByRole('alert').getByText('Enter a name').waitFor();
+    await page.getByRole('alert').getByText('Enter your name to start.').waitFor();
     await expectAccessible(page);
     await page.getByLabel('Your name').fill('Ada');
-    expect(await page.getByText('Enter a name').count()).toBe(0);
+    expect(await page.getByText('Enter your name to start.').count()).toBe(0);
     await page.keyboard.press('Enter');
     await page.getByText('New queue').waitFor();
   });

@@ -115,5 +115,5 @@ async function rankResponses(page: Page): Promise<void> {
   await press(page, 'Enter');
   await page.locator('.label-task').waitFor();
   await press(page, '2', '1', '3', 'Enter');
-  await heading(page, 'Thank you: all tasks are answered').waitFor();
+  await heading(page, 'Thank you! All tasks are answered.').waitFor();
 }

@@ -58,7 +58,7 @@ describeInBrowser('the Label page in the browser', (browser) => {
       }
       await page.keyboard.press(String(choice + 1));
     }
-    await page.getByText('Thank you: all tasks are answered').waitFor();
+    await page.getByText('Thank you! All tasks are answered.').waitFor();
     const [queue] = readdirSync(at('runs', 'labels'));
     const rows = readAnswerRows(at('runs', 'labels', queue!));
     expect(rows).toHaveLength(10);
@@ -88,7 +88,6 @@ describeInBrowser('the Label page in the browser', (browser) => {
     const { page, errors } = await open();
     await page.getByLabel('Your name').fill('Ada');
     await page.keyboard.press('Enter');
-    await page.getByText('New queue').click();
     await page.getByLabel('New responses from a model').check();
     await page.getByLabel('Model: a folder').fill(at('model'));
     await page.getByLabel('File of prompts').fill(at('prompts.jsonl'));
@@ -136,15 +135,13 @@ describeInBrowser('the Label page in the browser', (browser) => {
     }
     expect((await run.ended).status).toBe(0);
     expect(readLog(output, 'metrics.jsonl')).toHaveLength(2);
-    await page.getByText('Thank you: the run has ended').waitFor();
+    await page.getByText('Thank you! The run has ended.').waitFor();
     await page.getByText('It needs no more scores.').waitFor();
   });
 });
 
 /** Creates a queue of ten pairs from the only run with the keyboard. */
 async function createQueue(page: Page): Promise<void> {
-  await tabTo(page, 'New queue');
-  await page.keyboard.press('Enter');
   await page.getByLabel('Samples of a run').check();
   await tabTo(page, 'Maximum number of tasks');
   await page.keyboard.press('Control+A');

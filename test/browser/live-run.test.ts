@@ -134,7 +134,7 @@ async function expectTokens(page: Page, run: string): Promise<void> {
   const sample = sampleOf(run, index);
   const tokens = tokensOf(run, index);
   expect(sample.length).toBe(6);
-  expect([score, kl]).toEqual([formatNumber(sample.score), formatNumber(sample.kl)]);
+  expect([score, kl]).toEqual([formatFixed(sample.score, 4), formatFixed(sample.kl, 4)]);
   // Rows of metrics, samples and tokens belong to the same step.
   const metrics = readLog(run, 'metrics.jsonl').find(
     (row) => (row as Numbers).step === sample.step,

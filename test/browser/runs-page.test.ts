@@ -50,6 +50,21 @@ describeInBrowser('the runs page', (browser) => {
     await page.getByText('No run matches the search.').waitFor();
   });
 
+  test('shows the results of each run on a phone without scrolling sideways', async () => {
+    const { url } = await startRuns();
+    const page = await browser.open({ viewport: { width: 390, height: 844 } });
+    await page.goto(`${url}#/runs`);
+    await rows(page).first().waitFor();
+    await expectAccessible(page);
+    const cells = rows(page).first().locator('td[data-title]');
+    for (const cell of await cells.all()) {
+      const box = await cell.boundingBox();
+      if (box !== null) expect(box.x + box.width).toBeLessThanOrEqual(390);
+    }
+    await page.getByRole('columnheader', { name: 'Reward', exact: true }).click();
+    await page.locator('th[aria-sort=descending]', { hasText: 'Reward' }).waitFor();
+  });
+
   test('saves a note in the run, finds it, and shows it on the overview and elsewhere', async () => {
     const { url, folder } = await startRuns();
     const page = await browser.open();
@@ -58,6 +73,7 @@ describeInBrowser('the runs page', (browser) => {
     await other.goto(`${url}#/runs`);
     await page.getByRole('button', { name: 'Add a note to a', exact: true }).click();
     const note = `β too low ${hostileTexts[0]}`;
+    await page.locator('textarea:focus').waitFor();
     await page.keyboard.type(note);
     await page.getByRole('button', { name: 'Save note' }).click();
     await page.getByText(note).waitFor();

@@ -73,7 +73,7 @@ describeInBrowser('the page of a run', (browser) => {
   });
 
   test.each([
-    ['sft', { kind: 'sft' }, 'Supervised fine-tuning learns from given texts', 'held-out data'],
+    ['sft', { kind: 'sft' }, 'Supervised fine-tuning learns from existing texts', 'held-out data'],
     ['reward', { kind: 'reward' }, 'A reward model scores texts', 'held-out data'],
     [
       'ppo without a step',
@@ -141,6 +141,44 @@ describeInBrowser('the page of a run', (browser) => {
     const box = await page.locator('.chart-card .plot').first().boundingBox();
     expect(box!.y + box!.height).toBeLessThan(844);
     await expectAccessible(page);
+  });
+
+  test('commands are those that work where the dashboard was started', async () => {
+    const folder = makeTempFolder();
+    const options = { page: undefined, labels: join(folder, 'labels'), program: 'npx proximal' };
+    const empty = await startTestDashboard({ ...options, folders: [folder] });
+    const page = await browser.open();
+    await page.goto(empty.url);
+    await page.getByText('npx proximal train', { exact: true }).waitFor();
+    await page.goto(`${empty.url}#/label`);
+    await page.getByLabel('Your name').fill('Ada');
+    await page.keyboard.press('Enter');
+    await page.getByText('npx proximal train --reward human').waitFor();
+
+    writeFakeRun(join(folder, 'runs', 'a'), { kind: 'sft' });
+    const { url } = await startTestDashboard({ ...options, folders: [join(folder, 'runs')] });
+    await page.goto(url);
+    await page.getByRole('link', { name: 'Samples' }).click();
+    await page.getByText('use "npx proximal generate"').waitFor();
+  });
+
+  test('the selected run is in view in a long list', async () => {
+    const folder = makeTempFolder();
+    for (let i = 0; i < 12; i++) writeFakeRun(join(folder, 'runs', `run-${i + 10}`), { steps: 2 });
+    const { url } = await startTestDashboard({
+      ...{ folders: [join(folder, 'runs')], page: undefined, labels: join(folder, 'labels') },
+    });
+    const page = await browser.open();
+    await page.goto(url);
+    await page.getByLabel('Run', { exact: true }).selectOption('run-21');
+    const isInside = () =>
+      page.evaluate<boolean>(`(() => {
+        const list = document.querySelector('.run-list > ul').getBoundingClientRect();
+        const item = document.querySelector('.run-item.chosen').getBoundingClientRect();
+        return item.top >= list.top - 1 && item.bottom <= list.bottom + 1;
+      })()`);
+    await expect.poll(isInside, patience).toBe(true);
+    expect(await page.evaluate('scrollY')).toBe(0);
   });
 
   test('nothing is below the settings of compared runs', async () => {

@@ -14,6 +14,7 @@ import type {
   TokenColumns,
 } from '../api.ts';
 import { formatSampleQuery, querySamples } from '../sample-query.ts';
+import { commandLine } from './command-line.ts';
 
 /** Number of metric rows to request; a chart has fewer pixels. */
 const points = 2000;
@@ -78,7 +79,7 @@ function send(path: string, body: unknown): Promise<Response> {
 async function request(path: string, init?: RequestInit): Promise<Response> {
   const response = await fetch(path, init).catch(() => {
     throw new Error(
-      'Cannot reach the server: it must be running; start "proximal dashboard" again',
+      `Cannot reach the server: it must be running; start "${commandLine('dashboard')}" again`,
     );
   });
   if (response.ok) return response;

@@ -49,12 +49,12 @@ export class LabelStore {
   private readonly opened = new Map<string, StoredQueue>();
   private readonly listeners = new Set<() => void>();
   private readonly onError: (error: unknown) => void;
-  private readonly program: string | undefined;
+  private readonly program: string;
   private isGenerating = false;
 
   constructor(options: LabelStoreOptions) {
-    const { folder, runs = async () => [], roots, onError = rethrow, program } = options;
-    this.program = program;
+    const { folder, runs = async () => [], roots, onError = rethrow } = options;
+    this.program = options.program ?? 'proximal';
     this.folder = folder;
     this.runs = runs;
     this.roots = roots;
@@ -116,7 +116,7 @@ export class LabelStore {
     if (!isComparison(queue)) {
       throw new RequestError(
         400,
-        `Cannot show the results of ${id}: it must be a comparison, got another queue; create one with "proximal labels create --compare"`,
+        `Cannot show the results of ${id}: it must be a comparison, got another queue; create one with "${this.program} labels create --compare"`,
       );
     }
     const compare = queue.comparison!;

@@ -83,8 +83,12 @@ interface PageFile {
   readonly type: string;
 }
 
-/** Reads the files of the built page once, by URL path, so that no URL is ever turned into a file path. */
-export async function readPage(folder: string): Promise<ReadonlyMap<string, PageFile>> {
+/** Reads the files of the built page once, by URL path, so that no URL is ever turned into a file path.
+ *  @param program how to call the program in the page's texts */
+export async function readPage(
+  folder: string,
+  program = 'proximal',
+): Promise<ReadonlyMap<string, PageFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   const pairs = files.map(async (entry): Promise<[string, PageFile]> => {
@@ -94,10 +98,21 @@ export async function readPage(folder: string): Promise<ReadonlyMap<string, Page
     return [urlPath, { bytes: new Uint8Array(await readFile(path)), type }];
   });
   const page = new Map(await Promise.all(pairs));
-  if (page.has('/index.html')) return page.set('/', page.get('/index.html')!);
+  const index = page.get('/index.html');
+  if (index !== undefined) return page.set('/', nameProgram(index, program));
   throw new Error(
     `Cannot serve the dashboard's page from ${folder}: it must contain index.html; build it with "npm run build"`,
   );
+}
+
+/** The index page with the name of the program, which its texts use in commands.
+ *  @example npx proximal  →  <meta name="proximal-program" content="npx proximal"> */
+function nameProgram({ bytes, type }: PageFile, program: string): PageFile {
+  const text = program.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+  const html = new TextDecoder()
+    .decode(bytes)
+    .replace(/(<meta name="proximal-program" content=")[^"]*/, (_, start) => start + text);
+  return { bytes: new TextEncoder().encode(html), type };
 }
 
 /** Serves the page. */

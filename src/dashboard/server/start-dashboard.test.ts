@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -41,6 +42,17 @@ describe('startDashboard()', () => {
     await expect(startTestDashboard({ folders: [], page })).rejects.toThrow(
       `Cannot serve the dashboard's page from ${page}: it must contain index.html`,
     );
+  });
+
+  test('the page says how to call the program, as text', async () => {
+    const page = makeTempFolder();
+    const meta = (content: string) => `<meta name="proximal-program" content="${content}" />`;
+    writeFileSync(join(page, 'index.html'), meta('proximal'));
+    const read = async (program?: string) =>
+      (await ask(await startTestDashboard({ folders: [], page, program }), '/')).body;
+    expect(await read()).toBe(meta('proximal'));
+    expect(await read('npx proximal')).toBe(meta('npx proximal'));
+    expect(await read('node "$&<a>/x.mjs"')).toBe(meta('node &#34;$&#38;&#60;a&#62;/x.mjs&#34;'));
   });
 
   test('ids of runs survive restarts, and a closed server does not respond', async () => {

@@ -65,7 +65,7 @@ export interface Dashboard {
 export async function startDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { host = '127.0.0.1', control = requestControl, onError } = options;
   const token = resolveToken(host, options.token);
-  const page = await readPage(options.page ?? (await pageFolder()));
+  const page = await readPage(options.page ?? (await pageFolder()), options.program);
   const server = createServer();
   const more = options.port === undefined ? MORE_PORTS : 0;
   const port = await listen(server, { host, port: options.port ?? defaultPort, more });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Line } from './chart-layout.ts';
-import { describeCursor, legendRows } from './chart-legend.tsx';
+import { describeCursor, formatRows, legendRows } from './chart-legend.tsx';
 
 const line = (name: string, steps: number[], values: (number | null)[]): Line => ({
   ...{ label: name, name, colour: 0, dash: 0, isNoisy: true, steps, values },
@@ -32,6 +32,17 @@ describe('legendRows()', () => {
     const rows = [{ step: undefined, raw: undefined, smoothed: undefined }];
     expect(legendRows([line('none', [], [])], { smoothed: [], cursor: 1 })).toEqual({ rows });
   });
+});
+
+test('formatRows() aligns raw and smoothed numbers', () => {
+  const rows = [
+    { raw: -0.007, smoothed: -0.0052 },
+    { raw: 1, smoothed: undefined },
+  ];
+  expect(formatRows(rows)).toEqual([
+    { raw: '−0.0070', smoothed: '−0.0052' },
+    { raw: '1.0000', smoothed: '–' },
+  ]);
 });
 
 test('describeCursor() reads the numbers out', () => {

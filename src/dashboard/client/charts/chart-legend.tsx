@@ -15,8 +15,7 @@ export function ChartLegend({ lines, view }: { lines: readonly Line[]; view: Cha
   const { step, rows } = legendRows(lines, { smoothed, cursor: view.cursor.value });
   const hasSteps = rows.some((row) => row.step !== step);
   const hasSmoothed = smoothed.some((values) => values !== undefined);
-  const raw = formatColumn(rows.map((row) => row.raw));
-  const smooths = formatColumn(rows.map((row) => row.smoothed));
+  const texts = formatRows(rows);
   return (
     <table class="chart-legend">
       <thead>
@@ -44,8 +43,8 @@ export function ChartLegend({ lines, view }: { lines: readonly Line[]; view: Cha
               <span class="chart-legend-label">{line.label}</span>
             </th>
             {hasSteps && <td class="chart-legend-step">{rows[i]!.step ?? '–'}</td>}
-            <td class="chart-legend-value">{raw[i]}</td>
-            {hasSmoothed && <td>{smoothed[i] === undefined ? '' : smooths[i]}</td>}
+            <td class="chart-legend-value">{texts[i]!.raw}</td>
+            {hasSmoothed && <td>{smoothed[i] === undefined ? '' : texts[i]!.smoothed}</td>}
           </tr>
         ))}
       </tbody>
@@ -63,6 +62,15 @@ interface LegendRow {
   readonly step: number | undefined;
   readonly raw: number | null | undefined;
   readonly smoothed: number | null | undefined;
+}
+
+/** Raw and smoothed numbers with the same number of decimals, so that they can be compared.
+ *  @example raw 0.5, smoothed 0.25  →  '0.50' and '0.25' */
+export function formatRows(
+  rows: readonly Pick<LegendRow, 'raw' | 'smoothed'>[],
+): { readonly raw: string; readonly smoothed: string }[] {
+  const texts = formatColumn(rows.flatMap(({ raw, smoothed }) => [raw, smoothed]));
+  return rows.map((_, i) => ({ raw: texts[2 * i]!, smoothed: texts[2 * i + 1]! }));
 }
 
 /** The numbers of each line at the step nearest to the cursor, and the step of most of them: the

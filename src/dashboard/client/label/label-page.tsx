@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { DashboardSource, LiveSource, RunSummary } from '../../api.ts';
+import { commandLine } from '../command-line.ts';
 import { browserMemory, LabellerForm, readName, saveName } from './labeller-form.tsx';
 import { Labelling } from './labelling.tsx';
 import { NewQueueForm } from './new-queue-form.tsx';
@@ -21,8 +22,8 @@ export function LabelPage({ source, runs }: LabelPageProps) {
     <section class="label-page">
       <h2>Label</h2>
       <p>
-        A report is read-only. Open the run with <code>proximal dashboard</code> to label its
-        samples.
+        A report is read-only. Open the run with <code>{commandLine('dashboard')}</code> to label
+        its samples.
       </p>
     </section>
   );

@@ -36,9 +36,7 @@ export function LabellerForm({ name, onName, onCancel }: LabellerFormProps) {
           onInput={() => setRefused(false)}
         />
         <div id="label-name-error" class="label-alert" role="alert">
-          {isRefused && (
-            <p class="label-error">Enter a name with at least one letter or digit to start.</p>
-          )}
+          {isRefused && <p class="label-error">Enter your name to start.</p>}
         </div>
         <p id="label-name-hint" class="label-hint">
           Your name is saved with your answers and in this browser.

@@ -23,10 +23,10 @@ describe('the run of a live queue', () => {
 
   test('describeEnd() says whether scores may still be needed', () => {
     expect(describeEnd(run('completed', 'All steps are done'))).toBe(
-      'The run is completed. It needs no more scores.',
+      'The run is complete. It needs no more scores.',
     );
     expect(describeEnd(run('failed', 'Out of memory'))).toBe(
-      'The run is failed (Out of memory). It needs no scores unless it is resumed.',
+      'The run has failed (Out of memory). It needs no scores unless it is resumed.',
     );
     expect(describeEnd(undefined)).toBe('The run was deleted. It needs no more scores.');
   });

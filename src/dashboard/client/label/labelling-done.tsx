@@ -24,9 +24,9 @@ export function LabellingDone({ live, queue, runs, act, onClose }: LabellingDone
     <section class="label-done">
       <h3 ref={heading} tabIndex={-1}>
         {queue?.live !== true
-          ? 'Thank you: all tasks are answered'
+          ? 'Thank you! All tasks are answered.'
           : isOver
-            ? 'Thank you: the run has ended'
+            ? 'Thank you! The run has ended.'
             : 'All scored. Waiting for the run…'}
       </h3>
       {queue?.live === true ? (
@@ -61,14 +61,14 @@ export function hasEnded(queue: LabelQueue, runs: readonly RunSummary[]): boolea
 }
 
 /** How the run of a live queue ended, in a sentence.
- *  @example killed  →  'The run is killed. It needs no scores unless it is resumed.' */
+ *  @example killed  →  'The run was killed. It needs no scores unless it is resumed.' */
 export function describeEnd(run: RunSummary | undefined): string {
   if (run === undefined) return 'The run was deleted. It needs no more scores.';
   const { status, message } = run;
   const isFinal = status === 'completed' || status === 'converged';
   const rest = isFinal ? 'It needs no more scores.' : 'It needs no scores unless it is resumed.';
   const why = message === null || isFinal ? '' : ` (${message})`;
-  return `The run is ${statuses[status].word}${why}. ${rest}`;
+  return `The run ${statuses[status].clause}${why}. ${rest}`;
 }
 
 interface NextStepsProps {
@@ -79,11 +79,10 @@ interface NextStepsProps {
 }
 
 function NextSteps({ live, queue, run }: NextStepsProps) {
-  const { id, answered, total, next } = queue;
+  const { id, next } = queue;
   return (
     <>
       <p>
-        {answered} of {total} tasks are answered.{' '}
         {run !== undefined && (
           <>
             The result is on the page of{' '}

@@ -43,7 +43,7 @@ export function NewQueueForm({ live, store, runs }: NewQueueFormProps) {
   };
   return (
     <>
-      <details class="label-new" ref={details}>
+      <details class="label-new" ref={details} open={store.queues.value?.length === 0}>
         <summary>New queue</summary>
         <form onSubmit={submit}>
           <Choice

@@ -1,4 +1,5 @@
 import type { LabelQueue, LiveSource, RunSummary } from '../../api.ts';
+import { commandLine } from '../command-line.ts';
 import { ProgressBar } from './controls.tsx';
 import { describeEnd, hasEnded } from './labelling-done.tsx';
 import { kindTitles } from './new-queue-form.tsx';
@@ -29,8 +30,8 @@ export function QueueList({ live, store, runs, labeller, onOpen }: QueueListProp
       {queues === undefined && error === undefined && <p class="label-hint">Loading queues…</p>}
       {queues?.length === 0 && (
         <p class="label-hint">
-          There is nothing to label yet. Create a queue below, or train with{' '}
-          <code>--reward human</code> to score its responses here.
+          There is nothing to label yet. Create a queue below, or score the responses of a run that
+          was started with <code>{commandLine('train --reward human')}</code>.
         </p>
       )}
       <ul class="label-list">
@@ -65,7 +66,7 @@ function QueueCard({ live, runs, queue, labeller, onOpen }: QueueCardProps) {
         <span>
           {answered} of {total} answered, {mine} by you
         </span>
-        <span>{describeAgreement(queue)}</span>
+        {answered > 0 && <span>{describeAgreement(queue)}</span>}
       </p>
       <Labellers queue={queue} />
       <div class="label-row">
@@ -100,6 +101,6 @@ function Labellers({ queue }: { queue: LabelQueue }) {
 
 function describeAgreement({ agreement }: LabelQueue): string {
   return agreement === null
-    ? 'No task has several answers'
-    : `Labellers agree on ${Math.round(100 * agreement)} % of shared tasks`;
+    ? 'No task has answers from several people yet'
+    : `Labellers agree on ${Math.round(100 * agreement)}% of shared tasks`;
 }

@@ -8,19 +8,28 @@ export const kindNames: Readonly<Record<RunKindName, string>> = {
 
 export type Tone = 'active' | 'good' | 'warn' | 'bad' | 'quiet';
 
+/** A status in words. */
+interface StatusWords {
+  /** Next to the run's name. */
+  readonly word: string;
+  /** After `the run`. */
+  readonly clause: string;
+  readonly tone: Tone;
+}
+
 /** The name and colour of each status. */
-export const statuses: Readonly<Record<RunStatus, { word: string; tone: Tone }>> = {
-  running: { word: 'running', tone: 'active' },
-  paused: { word: 'paused', tone: 'warn' },
-  waiting: { word: 'waiting for scores', tone: 'warn' },
-  completed: { word: 'completed', tone: 'good' },
-  converged: { word: 'converged', tone: 'good' },
-  interrupted: { word: 'interrupted', tone: 'quiet' },
-  killed: { word: 'killed', tone: 'bad' },
-  failed: { word: 'failed', tone: 'bad' },
-  collapsed: { word: 'collapsed', tone: 'bad' },
-  degraded: { word: 'degraded', tone: 'bad' },
-  diverged: { word: 'diverged', tone: 'bad' },
+export const statuses: Readonly<Record<RunStatus, StatusWords>> = {
+  running: { word: 'running', clause: 'is running', tone: 'active' },
+  paused: { word: 'paused', clause: 'is paused', tone: 'warn' },
+  waiting: { word: 'waiting for scores', clause: 'is waiting for scores', tone: 'warn' },
+  completed: { word: 'completed', clause: 'is complete', tone: 'good' },
+  converged: { word: 'converged', clause: 'has converged', tone: 'good' },
+  interrupted: { word: 'interrupted', clause: 'was interrupted', tone: 'quiet' },
+  killed: { word: 'killed', clause: 'was killed', tone: 'bad' },
+  failed: { word: 'failed', clause: 'has failed', tone: 'bad' },
+  collapsed: { word: 'collapsed', clause: 'has collapsed', tone: 'bad' },
+  degraded: { word: 'degraded', clause: 'has degraded', tone: 'bad' },
+  diverged: { word: 'diverged', clause: 'has diverged', tone: 'bad' },
 };
 
 export function isAlive({ status }: Pick<RunSummary, 'status'>): boolean {
@@ -39,7 +48,7 @@ export function explainNoMetrics(run: Pick<RunSummary, 'status'>): string {
   if (!isAlive(run)) return 'No metrics: the run ended before its first step was complete.';
   return run.status === 'running'
     ? 'No metrics yet: the first step is running.'
-    : `No metrics yet: the run is ${statuses[run.status].word} before its first step.`;
+    : `No metrics yet: the run ${statuses[run.status].clause} before its first step.`;
 }
 
 /** Progress of a run from 0 to 1; undefined if its length is unknown.

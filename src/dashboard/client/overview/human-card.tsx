@@ -31,7 +31,7 @@ function Comparison({ row: { step, human } }: { row: HumanEvaluationRow }) {
       </p>
       <IntervalBar human={human} />
       <dl class="human-facts">
-        <dt>95 % interval</dt>
+        <dt>95% interval</dt>
         <dd>{human.interval.map(percent).join(' to ')}</dd>
         <dt>Won, tied, lost</dt>
         <dd>
@@ -79,15 +79,15 @@ function describeRating({ mean, interval }: MeanRating): string {
   return `${mean.toFixed(2)}${range}`;
 }
 
-/** @example 0.8 with α = 0.5  →  'on 80.0 %, Krippendorff’s α 0.50' */
+/** @example 0.8 with α = 0.5  →  'on 80.0%, Krippendorff’s α 0.50' */
 export function describeAgreement({
   agreement,
   alpha,
 }: Pick<HumanEvaluation, 'agreement' | 'alpha'>): string {
-  if (agreement === null) return 'unknown: no task has several answers';
+  if (agreement === null) return 'unknown: no task has answers from several people';
   return `on ${percent(agreement)}${alpha === null ? '' : `, Krippendorff’s α ${alpha.toFixed(2)}`}`;
 }
 
 function percent(fraction: number): string {
-  return `${(100 * fraction).toFixed(1)} %`;
+  return `${(100 * fraction).toFixed(1)}%`;
 }

@@ -1,4 +1,5 @@
 import './run-list.css';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { RunStatus, RunSummary } from '../../api.ts';
 import { LineSwatch } from '../charts/chart-legend.tsx';
 import type { DashboardState } from '../dashboard-state.ts';
@@ -7,12 +8,14 @@ import { formatDuration, formatTime, kindNames, progressOf, statuses } from './d
 /** All runs: a click selects one, checkboxes draw others with it. */
 export function RunList({ state }: { state: DashboardState }) {
   const runs = state.runs.value ?? [];
+  const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => showChosen(list.current!), [state.runId.value, runs.length]);
   return (
     <section class="panel run-list" aria-label="Runs">
       <h2>
         Runs <span class="count">{runs.length}</span>
       </h2>
-      <ul onKeyDown={moveFocus}>
+      <ul ref={list} onKeyDown={moveFocus}>
         {runs.map((run) => (
           <RunItem key={run.id} run={run} state={state} />
         ))}
@@ -51,6 +54,16 @@ function RunItem({ run, state }: { run: RunSummary; state: DashboardState }) {
       </a>
     </li>
   );
+}
+
+/** Scrolls the list, but not the page, so that the selected run is in view. */
+function showChosen(list: HTMLUListElement): void {
+  const item = list.querySelector<HTMLElement>('.chosen');
+  if (item === null) return;
+  const top = item.offsetTop - list.offsetTop;
+  const isAbove = top < list.scrollTop;
+  const isBelow = top + item.offsetHeight > list.scrollTop + list.clientHeight;
+  if (isAbove || isBelow) list.scrollTop = top;
 }
 
 /** Arrow keys move between runs. */

@@ -135,7 +135,8 @@ function RunRow({
         ) : (
           <td
             key={column.key}
-            class={column.isNumber ? 'number' : column.key === 'startedAt' ? 'runs-started' : ''}
+            class={column.isNumber ? 'number' : ''}
+            data-title={column.isNumber ? column.title : undefined}
           >
             {column.key === 'status' ? <StatusBadge status={run.status} /> : column.show(run)}
           </td>

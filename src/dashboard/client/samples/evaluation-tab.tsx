@@ -1,6 +1,7 @@
+import './evaluation-tab.css';
 import { useState } from 'preact/hooks';
 import type { DashboardSource, EvaluationRow, RunSummary } from '../../api.ts';
-import { formatNumber, formatPercent } from '../format.ts';
+import { formatFixed, formatNumber, formatPercent } from '../format.ts';
 import { useLoaded } from '../shell/hooks.ts';
 import { Empty } from './empty.tsx';
 import { explainNoComparisons } from './explain-empty.ts';
@@ -116,11 +117,11 @@ function Comparison({ sample }: { readonly sample: ComparedSample }) {
       )}
       <div class="samples-sides">
         <div>
-          <h3>Policy, score {formatNumber(sample.score)}</h3>
+          <h3>Policy, score {formatFixed(sample.score, 4)}</h3>
           <TextBlock label="Policy's response" text={sample.response} />
         </div>
         <div>
-          <h3>Reference, score {formatNumber(sample.refScore)}</h3>
+          <h3>Reference, score {formatFixed(sample.refScore, 4)}</h3>
           <TextBlock label="Reference's response" text={sample.refResponse} />
         </div>
       </div>

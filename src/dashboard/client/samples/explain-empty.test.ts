@@ -4,7 +4,7 @@ import { explainNoComparisons, explainNoSamples } from './explain-empty.ts';
 const counts = { metrics: 0, samples: 0, evaluations: 0, log: 0 };
 
 test.each([
-  ['sft', 'completed', {}, /fine-tuning learns from given texts/],
+  ['sft', 'completed', {}, /fine-tuning learns from existing texts/],
   ['reward', 'running', {}, /reward model scores texts/],
   ['ppo', 'completed', { logSamples: 0 }, /logSamples is 0/],
   ['ppo', 'running', { logSamples: 8 }, /after the first step/],

@@ -1,4 +1,5 @@
 import type { RunSummary } from '../../api.ts';
+import { commandLine } from '../command-line.ts';
 import { isAlive } from '../overview/describe-run.ts';
 
 type Run = Pick<RunSummary, 'kind' | 'status'>;
@@ -7,10 +8,10 @@ type Config = Readonly<Record<string, unknown>>;
 /** Why a run has no samples, and where to look instead. */
 export function explainNoSamples(run: Run, config: Config): string {
   if (run.kind === 'sft') {
-    return 'Supervised fine-tuning learns from given texts and samples none, so this run has no samples. Its loss is on the Overview page; "proximal generate" writes texts with the trained model.';
+    return `Supervised fine-tuning learns from existing texts and generates none, so this run has no samples. Its loss is on the Overview page. To generate text with the trained model, use "${commandLine('generate')}".`;
   }
   if (run.kind === 'reward') {
-    return 'A reward model scores texts and writes none, so this run has no samples. Its accuracy and loss are on the Overview page.';
+    return 'A reward model scores texts and generates none, so this run has no samples. Its accuracy and loss are on the Overview page.';
   }
   if (config.logSamples === 0) {
     return 'This run records no samples, since logSamples is 0. Start runs with a higher logSamples to see their responses here.';

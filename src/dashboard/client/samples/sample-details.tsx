@@ -1,6 +1,7 @@
+import './sample-details.css';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { DashboardSource, RunSummary, SampleRow } from '../../api.ts';
-import { formatNumber } from '../format.ts';
+import { formatFixed } from '../format.ts';
 import { useLoaded } from '../shell/hooks.ts';
 import { describeEnd, sourcesOf } from './sample-grid-row.tsx';
 import { PAGE_SIZE } from './sample-list.ts';
@@ -41,15 +42,15 @@ export function SampleDetails({
         </button>
       </header>
       <dl class="samples-facts">
-        <Fact name="Score" value={formatNumber(row.score)} />
+        <Fact name="Score" value={formatFixed(row.score, 4)} />
         {sourcesOf(row).map((name) => (
           <Fact
             key={name}
             name={`${name}, unweighted`}
-            value={formatNumber(row.sourceScores?.[name])}
+            value={formatFixed(row.sourceScores?.[name], 4)}
           />
         ))}
-        <Fact name="KL" value={formatNumber(row.kl)} />
+        <Fact name="KL" value={formatFixed(row.kl, 4)} />
         <Fact name="Length" value={`${row.length} tokens`} />
         <Fact name="End" value={describeEnd(row)} />
       </dl>
@@ -154,8 +155,8 @@ function HistoryEntry({
   return (
     <li>
       <p class="samples-answer-head">
-        <strong>Step {row.step}</strong> score {formatNumber(row.score)} · KL {formatNumber(row.kl)}{' '}
-        · {row.length} tokens, {describeEnd(row)}
+        <strong>Step {row.step}</strong> score {formatFixed(row.score, 4)} · KL{' '}
+        {formatFixed(row.kl, 4)} · {row.length} tokens, {describeEnd(row)}
       </p>
       {before === undefined && <TextBlock label={label} text={row.response} />}
       {before?.response === row.response && (

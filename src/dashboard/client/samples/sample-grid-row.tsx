@@ -168,8 +168,13 @@ const marks = { finished: '■', truncated: '✂' } as const;
 export function SampleMarks() {
   return (
     <p class="samples-marks">
-      <span aria-hidden="true">{marks.finished}</span> finished{' '}
-      <span aria-hidden="true">{marks.truncated}</span> truncated: no stop token within maxNewTokens
+      <span>
+        <span aria-hidden="true">{marks.finished}</span> finished
+      </span>
+      <span>
+        <span aria-hidden="true">{marks.truncated}</span> truncated: no stop token within
+        maxNewTokens
+      </span>
     </p>
   );
 }

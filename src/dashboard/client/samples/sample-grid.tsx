@@ -1,3 +1,4 @@
+import './sample-grid.css';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useMedia } from '../shell/hooks.ts';

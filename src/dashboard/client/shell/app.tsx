@@ -1,6 +1,7 @@
 import './app.css';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { commandLine } from '../command-line.ts';
 import type { DashboardState } from '../dashboard-state.ts';
 import { LabelPage } from '../label/label-page.tsx';
 import { OverviewPage } from '../overview/overview-page.tsx';
@@ -77,7 +78,12 @@ function Page({ state, main }: PageProps) {
     return <Message>This page does not exist. Select one above.</Message>;
   if (route.page === 'label') return <Labels state={state} />;
   if (state.names.value.length === 0) {
-    return <Message>No runs yet. Start one with “proximal train” and it will appear here.</Message>;
+    return (
+      <Message>
+        There are no runs yet. Start one with <code>{commandLine('train')}</code>, or try{' '}
+        <code>{commandLine('demo')}</code>: it appears here automatically.
+      </Message>
+    );
   }
   if (route.page === 'overview') return <OverviewPage state={state} />;
   if (route.page === 'runs') return <RunsPage state={state} />;

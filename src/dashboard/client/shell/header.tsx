@@ -128,7 +128,7 @@ const states: Readonly<Record<ShownConnection, { word: string; tone: string; hin
   connected: {
     word: 'connected',
     tone: 'quiet',
-    hint: 'No run is active; new ones appear by themselves',
+    hint: 'No run is active; new ones appear automatically',
   },
   lost: {
     word: 'reconnecting…',

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { TokenColumns } from '../../api.ts';
-import { formatNumber } from '../format.ts';
+import { formatFixed, formatNumber } from '../format.ts';
 import { extentOf, fractionBetween } from '../samples/score-plot.tsx';
 
 interface TokenStripsProps {
@@ -79,7 +79,7 @@ function StripName({
     <div>
       <span class="tokens-muted">{formatNumber(geometry.max)}</span>
       <span>
-        {name} <strong>{formatNumber(current)}</strong>
+        {name} <strong>{formatFixed(current, 4)}</strong>
       </span>
       <span class="tokens-muted">{formatNumber(geometry.min)}</span>
     </div>
