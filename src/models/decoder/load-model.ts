@@ -39,10 +39,7 @@ export async function loadModel(
 }
 
 /** Loads the tokenizer of a model's folder. Its tokens must fit the rows of the model's embedding. */
-async function loadModelTokenizer(
-  folder: string,
-  { config }: Architecture,
-): Promise<Tokenizer> {
+async function loadModelTokenizer(folder: string, { config }: Architecture): Promise<Tokenizer> {
   const tokenizer = await loadTokenizer(folder);
   expectMatchingVocabulary(folder, { tokens: tokenizer.vocabSize, rows: config.vocab_size });
   return tokenizer;
