@@ -158,7 +158,7 @@ describe('proximal generate', () => {
     expect(nowhere).toEqual({
       status: 2,
       stdout: '',
-      stderr: `Cannot use the model ${folder}: it must be a run, an adapter or a whole model, got no run.json, adapter_config.json or config.json in it\n`,
+      stderr: `Cannot use the adapter ${folder}: it must be a run or an adapter, got no run.json, adapter_config.json or config.json in it\n`,
     });
   });
 

@@ -80,7 +80,7 @@ describe('proximal reward', () => {
     expect(new Set(scores('by-run')).size).toBeGreaterThan(2);
     expect(scores('by-run')).toEqual(scores('by-model'));
     await expect(train('by-nothing', `model:${at('model')}`)).rejects.toThrow(
-      'it must contain adapter_config.json, as saved by PEFT or "proximal reward", got none',
+      'it must be a run or a folder with adapter_config.json, got a whole model; train a reward model',
     );
   });
 });
