@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { formatDemo } from '../cli/demo-summary.ts';
 import { createDemoFolder, openDemoFolder } from './demo-folder.ts';
-import { type DemoStage, runDemo } from './demo-run.ts';
+import { type DemoStage, KL_BOUND, runDemo } from './demo-run.ts';
 
 test('runDemo() trains a reward model, runs PPO and compares gold scores (short)', {
   timeout: 240_000,
@@ -16,7 +16,7 @@ test('runDemo() trains a reward model, runs PPO and compares gold scores (short)
   expect(stages).toEqual(['reward', 'ppo', 'gold']);
   expect(existsSync(join(output, 'reward', 'model', 'score_normalization.json'))).toBe(true);
   expect(existsSync(join(output, 'ppo', 'model', 'adapter_model.safetensors'))).toBe(true);
-  expect(result.reward).toMatchObject({ pairs: 3184, heldOut: 16 });
+  expect(result.reward).toMatchObject({ pairs: 1592, heldOut: 8 });
   expect(result.first.kl).toBeCloseTo(0, 4);
   expect(result.gold.before).toBeGreaterThan(0);
   const text = formatDemo(result, { write: () => true, columns: 80, isTTY: false });
@@ -26,6 +26,19 @@ test('runDemo() trains a reward model, runs PPO and compares gold scores (short)
   // Paths cannot be broken.
   expect(long.filter((line) => !line.includes(output))).toEqual([]);
   expect(text).toContain(`proximal report ${join(output, 'ppo')}\n`);
+});
+
+test('runDemo() raises the gold score of new summaries from below 0.45 to above 0.75', {
+  timeout: 900_000,
+}, async () => {
+  const { gold, reward, first, last } = await runDemo(await createDemoFolder(makeTempFolder()));
+  expect(gold.posts).toBe(200);
+  expect(gold.before).toBeLessThan(0.45);
+  expect(gold.after).toBeGreaterThan(0.75);
+  expect(gold.winRate).toBeGreaterThan(0.8);
+  expect(reward.accuracy).toBeGreaterThan(reward.lengthAccuracy + 0.05);
+  expect(last.reward).toBeGreaterThan(first.reward + 1);
+  expect(last.kl / last.length).toBeLessThan(KL_BOUND);
 });
 
 test('runDemo() continues after an interruption in any stage, with the same result', {

@@ -53,7 +53,7 @@ interface Stage {
 const stages: readonly Stage[] = [
   { name: 'language', steps: 300, train: pretrain },
   { name: 'facts', steps: 2400, train: learnFacts },
-  { name: 'sft', steps: 100, train: fineTune },
+  { name: 'sft', steps: 400, train: fineTune },
 ];
 
 const work = values.work ?? mkdtempSync(join(tmpdir(), 'proximal-embedded-'));
@@ -65,7 +65,7 @@ try {
   const config = { eos_token_id: tokenizer.eosIds[0]!, pad_token_id: tokenizer.padId };
   await saveModel(values.out, base, { source: work, config, dtype: 'BF16' });
   const sft = await loadModel(values.out);
-  const lines = await makePreferences(sft, { seed, count: Math.ceil(2400 * share) });
+  const lines = await makePreferences(sft, { seed, count: Math.ceil(1600 * share) });
   writeFileSync(
     join(values.out, 'preferences.jsonl'),
     lines.map((l) => `${JSON.stringify(l)}\n`).join(''),

@@ -85,7 +85,7 @@ function printScores(title: string, strategies: readonly Strategy[]): void {
   }
 }
 
-for (const vocabSize of [512, 768, 896]) printLengths(vocabSize);
+for (const vocabSize of [512, 768, 964]) printLengths(vocabSize);
 printDiversity();
 printScores('Gold scores', references);
 printScores('Gold scores of shortcuts', shortcuts);

@@ -50,7 +50,7 @@ export async function fineTune(
   { seed, steps }: LanguageOptions,
 ): Promise<void> {
   const texts = { split: 'sft', completionsOnly: true } as const;
-  await train(model, texts, { seed, steps, learningRate: 5e-4, warmupSteps: 10, name: 'SFT' });
+  await train(model, texts, { seed, steps, learningRate: 1e-3, warmupSteps: 10, name: 'SFT' });
 }
 
 /** Which posts to learn from, and what to learn of them. */
