@@ -3,6 +3,7 @@ import { LoraAdapter } from '../base-setup/index.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import type { LoraFields } from '../config/lora-config.ts';
 import { presets } from '../config/ppo-config.ts';
+import { formatRewardSpec, splitRewardSpec } from '../config/reward-spec.ts';
 import type { AnyRunConfig } from '../config/run-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
 import { PromptOrder } from '../data/index.ts';
@@ -286,10 +287,17 @@ function formatData(
     [`training ${unit}`, formatWhole(train)],
     [`validation ${unit}`, validation === 0 ? 'none' : formatWhole(validation)],
     ...warnings.map((warning) => ['warning', warning]),
-    ...(rewards === undefined ? [] : [['rewards', rewards.join(', ')]]),
+    ...(rewards === undefined ? [] : [['rewards', rewards.map(shortReward).join(', ')]]),
     ['run folder', output === undefined ? `runs/${prefix}-<time>` : shortPath(output)],
   ];
   return formatTable(rows, 'll', { width });
+}
+
+/** A reward with the path of its file or folder relative to the current folder if it is in it. */
+function shortReward(reward: string): string {
+  const spec = splitRewardSpec(reward);
+  const isPath = ['file', 'human', 'model'].includes(spec.kind);
+  return isPath ? formatRewardSpec({ ...spec, place: shortPath(spec.place) }) : reward;
 }
 
 /** The settings of a preset, with a note on those that the config overrides. */

@@ -86,14 +86,18 @@ async function printPlan<O extends object, C extends AnyRunConfig & O, R extends
 ): Promise<void> {
   const { json } = flags;
   const resume = flags.resume !== undefined;
-  const folder = completeConfig<O, C>(config, kind).output;
+  // With absolute paths, as the run has them, so that errors are the same.
+  const complete = completeConfig<O, C>(config, kind);
+  const folder = complete.output;
   const checkpoint = await checkRunFolder(folder, { resume });
   const allowChanged = flags.allowChangedInputs ?? false;
   const resumed = resume ? { folder, checkpoint, allowChanged } : undefined;
-  const plan = await planRun(kind.resolve(config), resumed);
+  const output = config.output && folder;
+  const plan = await planRun({ ...complete, output }, resumed);
   const { prefix } = kind;
-  const output = process.stdout;
-  output.write(`${json ? JSON.stringify(plan) : formatPlan(plan, { prefix, output })}\n`);
+  const { stdout } = process;
+  const text = json ? JSON.stringify(plan) : formatPlan(plan, { prefix, output: stdout });
+  stdout.write(`${text}\n`);
 }
 
 async function train<O extends object, C extends AnyRunConfig & O, R extends RunResult>(

@@ -191,6 +191,30 @@ describe('--dry-run', () => {
     }
   });
 
+  test('names the same places as the run if paths are relative', async () => {
+    const start = process.cwd();
+    process.chdir(folder);
+    try {
+      const train = ['train', '--model', 'model', '--prompts', 'prompts.jsonl', '--output', 'new'];
+      const reward = ['--reward', 'reward.ts', '--max-new-tokens', '4'];
+      for (const [args, message] of [
+        [[...train, ...reward, '--adapter', 'twin-marked'], /have other values/],
+        [[...train, ...reward, '--reward', 'judge=model:twin-judge'], /have other values/],
+        [[...train, ...reward, '--reward', 'none.ts'], /got no such file/],
+        [
+          ['sft', '--model', 'few-tokens', '--data', 'texts.jsonl', '--output', 'new'],
+          /tokenizer in/,
+        ],
+      ] as const) {
+        await expectSameFailure(args, message);
+      }
+      const { stdout } = await runInProcess(...train, ...reward, '--dry-run');
+      expect(stdout).toMatch(/\n {2}rewards +reward\.ts\n/);
+    } finally {
+      process.chdir(start);
+    }
+  });
+
   test('fails as proximal sft does if all weights are trained from an adapter', async () => {
     const start = ['sft', '--data', at('texts.jsonl'), '--output', at('new'), '--full-parameters'];
     for (const place of [
