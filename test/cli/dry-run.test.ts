@@ -152,7 +152,7 @@ describe('--dry-run', () => {
     () =>
       expectSameFailure(
         ['train', '--config', at('train.yaml'), '--output', '/proc/no/run'],
-        /^Cannot start a run in \/proc\/no\/run: the system refused \(ENOENT.* '\/proc\/no'\); fix the cause and start it again, or choose another folder\n$/,
+        /^Cannot start a run in \/proc\/no\/run: the system reports an error \(ENOENT.* '\/proc\/no'\); fix the cause and start it again, or choose another folder\n$/,
       ),
   );
 

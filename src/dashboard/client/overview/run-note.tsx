@@ -1,5 +1,5 @@
 import './run-note.css';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { type LiveSource, maxNoteLength, type RunSummary } from '../../api.ts';
 import { visibleText } from '../format.ts';
 
@@ -40,11 +40,12 @@ interface NoteFormProps {
 
 /** Ctrl+Enter saves, Escape cancels. */
 function NoteForm({ run, live, onDone }: NoteFormProps) {
-  const [text, setText] = useState(run.note);
+  // Read when saving: state would lag behind a key pressed right after the last letter.
+  const area = useRef<HTMLTextAreaElement>(null);
   const [error, setError] = useState<string>();
   const save = async () => {
     try {
-      await live.saveNote(run.id, text);
+      await live.saveNote(run.id, area.current!.value);
       onDone();
     } catch (reason) {
       setError(reason instanceof Error ? reason.message : String(reason));
@@ -66,10 +67,10 @@ function NoteForm({ run, live, onDone }: NoteFormProps) {
         aria-label={`Note of ${run.name}`}
         rows={3}
         maxLength={maxNoteLength}
-        value={text}
+        ref={area}
+        defaultValue={run.note}
         // biome-ignore lint/a11y/noAutofocus: the user has just opened the form
         autoFocus
-        onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
       {error !== undefined && <p role="alert">{error}</p>}
