@@ -46,6 +46,7 @@ export async function benchNormalization(): Promise<{ runs: readonly Normalized[
   for (const task of tasks) {
     for (const [normalization, factor] of [
       ['none', 1],
+      ['none', 0.5],
       ['batch', 1],
       ['batch', 4],
     ] as const) {
