@@ -177,6 +177,7 @@ describe('MetricSink', () => {
     const paused = { type: 'control', status: 'paused', message: 'Paused before step 3' } as const;
     const play = async (events: readonly TrainEvent[], { resume = false } = {}) => {
       const run = await RunFolder.create(path, { ...options, resume });
+      await run.truncateLogs();
       const sink = new MetricSink(run);
       for (const event of events) {
         const save = () => run.checkpoints.save(event.step, async () => {}, { isBest: false });
@@ -231,6 +232,7 @@ describe('MetricSink', () => {
     const root = makeTempFolder();
     const play = async (name: string, { until, resume }: { until: number; resume: boolean }) => {
       const run = await RunFolder.create(join(root, name), { ...options, resume });
+      await run.truncateLogs();
       const sink = new MetricSink(run);
       for (let step = (run.resumedFrom?.step ?? 0) + 1; step <= until; step++) {
         sink.handle(stepOf(step));

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { completionRows, readLog, writeRows } from '../../test/helpers/stage-setup.ts';
@@ -55,6 +55,9 @@ describe('a run with changed inputs', () => {
     const inputs = { prompts: at('own-prompts.jsonl'), validationFile: at('held-out.jsonl') };
     await trainRun(ppoConfig('changed', { reward: [at('inputs.ts')], ...inputs }));
     const state = await readRunState(at('changed'));
+    // A row that is newer than the checkpoint, as after a crash.
+    appendFileSync(at('changed/metrics.jsonl'), '{"step": 2}\n');
+    const metrics = readFileSync(at('changed/metrics.jsonl'), 'utf8');
     write('words.ts', "export const word = 'dog';");
     write('own-prompts.jsonl', `${prompts}\n{"prompt": "the dog"}`);
     write('held-out.jsonl', '{"prompt": "a cat likes the cat"}');
@@ -70,6 +73,7 @@ describe('a run with changed inputs', () => {
     );
     expect(await readRunState(at('changed'))).toEqual(state);
     expect(JSON.parse(readFileSync(at('changed/config.json'), 'utf8')).maxSteps).toBe(1);
+    expect(readFileSync(at('changed/metrics.jsonl'), 'utf8')).toBe(metrics);
     write('own-prompts.jsonl', prompts);
     const warnings = await warningsOf((onEvent) =>
       resumeRun(at('changed'), { maxSteps: 2, allowChangedInputs: true, onEvent }),

@@ -141,6 +141,7 @@ describe('A resumed run', () => {
     first.update({ step: 5 });
     first.close();
     const run = await RunFolder.create(path, { ...resuming, config: { seed: 2 } });
+    await run.truncateLogs();
     expect(run.resumedFrom).toMatchObject({
       step: 2,
       folder: join(checkpoints, 'checkpoint-000002'),
@@ -170,20 +171,22 @@ describe('A resumed run', () => {
     first.update({ step: 1 });
     first.close();
     const run = await RunFolder.create(path, resuming);
+    await run.truncateLogs();
     expect([run.resumedFrom, run.resumedStep, run.state.step]).toEqual([undefined, -1, 0]);
     expect(existsSync(run.paths.evaluations)).toBe(false);
     run.close();
   });
 
-  test('whose logs cannot be read releases its folder', async () => {
+  test('whose logs cannot be read says where', async () => {
     const path = join(makeTempFolder(), 'a');
     const first = await RunFolder.create(path, options);
     first.close();
-    mkdirSync(join(path, 'x'));
     writeFileSync(first.paths.samples, 'no\n');
-    await expect(RunFolder.create(path, resuming)).rejects.toThrow(
+    const run = await RunFolder.create(path, resuming);
+    await expect(run.truncateLogs()).rejects.toThrow(
       `Cannot resume from ${first.paths.samples} line 1`,
     );
+    run.close();
     expect(readdirSync(path)).not.toContain('run.lock');
   });
 });

@@ -70,7 +70,7 @@ export class RunFolder {
   private replaced: string | undefined;
 
   /** Starts a run in a new or empty folder, or in one whose run completed no step, or resumes the run
-   *  in the folder: its logs are truncated to the step of its latest intact checkpoint. */
+   *  in the folder from its latest intact checkpoint. */
   static async create(path: string, options: RunFolderOptions): Promise<RunFolder> {
     await expectPlace(path, options);
     await mkdir(path, { recursive: true });
@@ -113,6 +113,15 @@ export class RunFolder {
   async revert(): Promise<void> {
     this.phaseWrites.stop();
     for (const [path, text] of this.earlier) await writeAtomically(path, text);
+  }
+
+  /** Removes the rows of a resumed run that are newer than its checkpoint: it writes them again. */
+  async truncateLogs(): Promise<void> {
+    if (this.current.resumedAt === undefined) return;
+    const { metrics, samples, tokens, evaluations, log } = this.paths;
+    for (const path of [metrics, samples, tokens, evaluations, log]) {
+      await truncateLog(path, this.checkpoint?.step ?? beforeFirst);
+    }
   }
 
   /** The last step in the logs; undefined in a new run, whose logs are empty. */
@@ -176,10 +185,6 @@ export class RunFolder {
       if (text !== undefined) this.earlier.set(path, text);
     }
     this.checkpoint = await this.checkpoints.latest();
-    const { metrics, samples, tokens, evaluations, log } = this.paths;
-    for (const path of [metrics, samples, tokens, evaluations, log]) {
-      await truncateLog(path, this.checkpoint?.step ?? beforeFirst);
-    }
     const { startedAt } = earlier;
     const resumedAt = new Date().toISOString();
     this.current = { ...this.current, startedAt, resumedAt, step: this.checkpoint?.step ?? 0 };

@@ -183,6 +183,7 @@ async function train<D extends object>(
   run: RunFolder,
   { work, changes, signal, onEvent }: RunOptions & PreparedRun<D>,
 ): Promise<RunResult & D> {
+  await run.truncateLogs();
   if (work.report !== undefined) {
     const json = `${JSON.stringify(work.report, undefined, 2)}\n`;
     await writeAtomically(join(run.path, 'data.json'), json);
