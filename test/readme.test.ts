@@ -48,15 +48,16 @@ describe('the README', () => {
     expect(b).toBeCloseTo(-1, 1);
   });
 
-  test.each(blocks('sh').flatMap((block) => block.match(/^npx proximal .*$/gm) ?? []))(
+  test.each(blocks('sh').flatMap((block) => block.match(/^npx proximal (.*\\\n)*.*$/gm) ?? []))(
     '%s',
     (line) => {
       const command = line
         .replace('npx proximal', 'npx tsx src/cli/main.ts')
         // It runs until it is interrupted.
         .replace('dashboard runs', 'dashboard --help')
-        .replaceAll(/my-model|prompts\.txt|reward\.ts|runs\/first|first\.html/g, (name) =>
-          join(folder.path, name),
+        .replaceAll(
+          /my-model|friendly-model|prompts\.txt|reward\.ts|runs\/first|first\.html/g,
+          (name) => join(folder.path, name),
         );
       const { status, stderr } = folder.run('bash', ['-c', command]);
       expect(stderr).not.toMatch(/^Cannot/m);
