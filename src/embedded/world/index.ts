@@ -2,7 +2,6 @@ export type { Post } from './facts.ts';
 export { goldScore } from './gold-score.ts';
 export { makeSplitPost, type Split } from './make-post.ts';
 export {
-  demonstrationMix,
   makeDemonstration,
   makeSummary,
   type SummaryKind,

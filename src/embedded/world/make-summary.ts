@@ -28,7 +28,7 @@ export type SummaryMix = Readonly<Partial<Record<SummaryKind, number>>>;
 
 /** The demonstrations: an SFT model that imitates them gets facts right but does not know which ones
  *  matter, nor when to stop. */
-export const demonstrationMix: SummaryMix = { good: 0.1, verbose: 0.5, sparse: 0.4 };
+const demonstrationMix: SummaryMix = { good: 0.1, verbose: 0.5, sparse: 0.4 };
 
 /** A summary for SFT, of a kind sampled from the mix. */
 export function makeDemonstration(
