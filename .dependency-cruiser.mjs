@@ -15,7 +15,7 @@ const rows = [
   { path: 'models/decoder' },
   { path: 'generation' },
   { path: 'models' },
-  { path: 'data', only: ['fs', 'columns', 'config', 'base-setup', 'engine/random'] },
+  { path: 'data', only: ['fs', 'config', 'base-setup', 'engine/random'] },
   { path: 'loop', only: ['fs', 'columns', 'config', 'base-setup', 'data', 'engine/optim'] },
   { path: 'token-attribution|reward-kl|advantage|experience-buffer|training' },
   { path: 'embedded', only: ['fs', 'config', 'base-setup', 'engine/random'] },

@@ -1,4 +1,3 @@
-export { ArrayPool, createTokenPool } from './array-pool.ts';
 export {
   type Column,
   concatFloats,

@@ -1,5 +1,4 @@
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
-import { ArrayPool, createTokenPool } from '../columns/index.ts';
 import {
   type CompletionOptions,
   type ResolvedCompletionOptions,
@@ -72,11 +71,7 @@ export async function loadCompletions(
     hub,
     openReader: () => {
       const layout = new LayoutGuard();
-      const pools = {
-        tokens: createTokenPool(),
-        masks: new ArrayPool((length) => new Uint8Array(length)),
-      };
-      return (row) => toRecord(row, { ...resolved, tokenizer, maxTokens, layout, pools });
+      return (row) => toRecord(row, { ...resolved, tokenizer, maxTokens, layout });
     },
     keyOf: ({ promptText, text }: CompletionRecord) => promptText || text,
   });
@@ -88,20 +83,16 @@ interface RecordOptions extends ResolvedCompletionOptions {
   readonly tokenizer: Tokenizer;
   readonly maxTokens: number;
   readonly layout: LayoutGuard;
-  readonly pools: {
-    readonly tokens: ArrayPool<Int32Array>;
-    readonly masks: ArrayPool<Uint8Array>;
-  };
 }
 
 function toRecord(row: DataRow, options: RecordOptions): CompletionRecord {
-  const { tokenizer, appendEos, maxTokens, tooLong, pools } = options;
+  const { tokenizer, appendEos, maxTokens, tooLong } = options;
   const { origin } = row;
   const { segments, isChat } = segmentRow(row, options);
   const encoded = encodeSegments(segments, { tokenizer, addSpecialTokens: !isChat, appendEos });
   const { length } = encoded.tokens;
-  const tokens = pools.tokens.add(encoded.tokens.subarray(0, maxTokens));
-  const lossMask = pools.masks.add(encoded.lossMask.subarray(0, maxTokens));
+  const tokens = encoded.tokens.slice(0, maxTokens);
+  const lossMask = encoded.lossMask.slice(0, maxTokens);
   const isTruncated = length > maxTokens;
   if (isTruncated && (tooLong === 'drop' || !lossMask.includes(1))) {
     const part = tooLong === 'drop' ? 'the text' : 'the prompt and some of its completion';

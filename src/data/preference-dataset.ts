@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
-import { type ArrayPool, createTokenPool } from '../columns/index.ts';
 import {
   type PreferenceOptions,
   type ResolvedPreferenceOptions,
@@ -92,7 +91,7 @@ export async function loadPreferences(
     hub,
     openReader: () => {
       const reader = new JudgementReader(resolved);
-      const encoding = { ...resolved, tokenizer, maxTokens, pool: createTokenPool() };
+      const encoding = { ...resolved, tokenizer, maxTokens };
       return (row) => toGroup(reader.read(row), { ...encoding, row });
     },
     keyOf: ({ promptText }: PreferenceGroup) => promptText,
@@ -109,7 +108,6 @@ interface GroupOptions
   readonly tokenizer: Tokenizer;
   readonly maxTokens: number;
   readonly row: DataRow;
-  readonly pool: ArrayPool<Int32Array>;
 }
 
 function toGroup(judgement: Judgement, options: GroupOptions): PreferenceGroup {
@@ -156,7 +154,7 @@ function expectDifferent(
 /** Rows that are too long are rejected: a truncated completion was not judged. */
 function encodeRow(
   { promptText, completionTexts, isChat }: RenderedRow,
-  { tokenizer, appendEos, maxTokens, row, pool }: GroupOptions,
+  { tokenizer, appendEos, maxTokens, row }: GroupOptions,
 ): { promptTokens: Int32Array; completionTokens: readonly Int32Array[] } {
   const promptTokens = tokenizer.encode(promptText, { addSpecialTokens: !isChat });
   const completionTokens = completionTexts.map((text) => {
@@ -166,12 +164,7 @@ function encodeRow(
   });
   const longest = Math.max(...completionTokens.map(({ length }) => length));
   const length = promptTokens.length + longest;
-  if (length <= maxTokens) {
-    return {
-      promptTokens: pool.add(promptTokens),
-      completionTokens: completionTokens.map((tokens) => pool.add(tokens)),
-    };
-  }
+  if (length <= maxTokens) return { promptTokens, completionTokens };
   throw rowError(row, {
     reason: 'too-long',
     problem: `prompt and completion must have at most ${maxTokens} tokens, got ${length}`,

@@ -1,5 +1,4 @@
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
-import { createTokenPool } from '../columns/index.ts';
 import {
   type PromptOptions,
   type ResolvedPromptOptions,
@@ -91,7 +90,6 @@ async function collectPrompts(source: RowSource, options: CollectOptions): Promi
   let truncated = 0;
   const formatter = new PromptFormatter(options);
   const records: PromptRecord[] = [];
-  const pool = createTokenPool();
   const dropped: { readonly origin: string; readonly tokens: number }[] = [];
   for await (const row of readRows(source, { ...hub, split })) {
     const { text, isChat } = formatter.format(row);
@@ -106,8 +104,7 @@ async function collectPrompts(source: RowSource, options: CollectOptions): Promi
       continue;
     }
     if (isTruncated) truncated++;
-    const record = { ...prompt, tokens: pool.add(prompt.tokens), row: row.columns };
-    if (records.push(record) >= maxPrompts) break;
+    if (records.push({ ...prompt, row: row.columns }) >= maxPrompts) break;
   }
   const lengths = dropped.map(({ tokens }) => tokens);
   if (records.length === 0) throw noPromptsError(source, { limit, lengths });

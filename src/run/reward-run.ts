@@ -1,4 +1,4 @@
-import { concatInts, createTokenPool } from '../columns/index.ts';
+import { concatInts } from '../columns/index.ts';
 import {
   type RewardConfig,
   resolveRewardConfig,
@@ -149,19 +149,16 @@ export interface PreferenceItems {
 
 /** Joins each prompt with its completions. */
 export function toTexts(groups: readonly PreferenceGroup[]): PreferenceItems {
-  const pool = createTokenPool();
-  const join = (prompt: Int32Array, completion: Int32Array) =>
-    pool.add(concatInts([prompt, completion]));
   const pairs = groups.flatMap((group) =>
     group.pairs.map(({ promptTokens, chosenTokens, rejectedTokens, margin, target, weight }) => ({
-      chosen: join(promptTokens, chosenTokens),
-      rejected: join(promptTokens, rejectedTokens),
+      chosen: concatInts([promptTokens, chosenTokens]),
+      rejected: concatInts([promptTokens, rejectedTokens]),
       ...{ margin, target, weight },
     })),
   );
   const ratings = groups.flatMap((group) =>
     group.ratings.map(({ promptTokens, tokens, rating }) => ({
-      text: join(promptTokens, tokens),
+      text: concatInts([promptTokens, tokens]),
       rating,
     })),
   );

@@ -1,4 +1,3 @@
-import { createTokenPool } from '../columns/index.ts';
 import { resolveSFTConfig, type SFTConfig, sftConfigShape } from '../config/stage-config.ts';
 import {
   type SFTRunConfig,
@@ -71,7 +70,7 @@ async function prepare(config: SFTRunConfig, model: LoadedModel): Promise<RunWor
   const { report } = data;
   const trainer = new SFTTrainer(trainerConfig, { model });
   await trainer.model();
-  const [texts, validation] = [toTexts(data.train), toTexts(data.validation)];
+  const [texts, validation] = [data.train.map(toText), data.validation.map(toText)];
   return {
     ...{ report, ranking: lowestLoss, inputs, warnings },
     train: (options) => trainer.train(texts, { ...options, validation }),
@@ -132,10 +131,7 @@ function describeTextWarnings(
 }
 
 /** @example mask [0, 0, 1, 1]  →  learned [2, 3] */
-function toTexts(records: readonly CompletionRecord[]): LearnedText[] {
-  const pool = createTokenPool();
-  return records.map(({ tokens, lossMask }) => {
-    const learned = [...lossMask.keys()].filter((position) => lossMask[position] === 1);
-    return { tokens, learned: pool.add(Int32Array.from(learned)) };
-  });
+function toText({ tokens, lossMask }: CompletionRecord): LearnedText {
+  const learned = [...lossMask.keys()].filter((position) => lossMask[position] === 1);
+  return { tokens, learned: Int32Array.from(learned) };
 }

@@ -1,4 +1,3 @@
-import { createTokenPool } from '../../src/columns/index.ts';
 import {
   makeDemonstration,
   makeSplitPost,
@@ -70,7 +69,6 @@ interface ReadOptions extends TextOptions {
 
 function readTexts({ tokenizer }: LoadedModel, options: ReadOptions): LearnedText[] {
   const { split, seed, first: from = 0, count, mix, completionsOnly = false } = options;
-  const pool = createTokenPool();
   return Array.from({ length: count }, (_, i) => {
     const number = from + i;
     const post = makeSplitPost(split, { seed, number });
@@ -79,11 +77,11 @@ function readTexts({ tokenizer }: LoadedModel, options: ReadOptions): LearnedTex
     const summary = tokenizer.encode(
       ` ${makeDemonstration(post, { random, ...(mix && { mix }) })}`,
     );
-    const tokens = pool.add(Int32Array.of(...prompt, ...summary, tokenizer.eosIds[0]!));
+    const tokens = Int32Array.of(...prompt, ...summary, tokenizer.eosIds[0]!);
     const first = completionsOnly ? prompt.length : 1;
     return {
       tokens,
-      learned: pool.add(Int32Array.from({ length: tokens.length - first }, (_, t) => first + t)),
+      learned: Int32Array.from({ length: tokens.length - first }, (_, t) => first + t),
     };
   });
 }

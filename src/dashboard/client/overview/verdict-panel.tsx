@@ -1,12 +1,15 @@
 import './verdict-panel.css';
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { EvaluationRow, LogRow, RunSummary } from '../../api.ts';
-import { LinkedMessage } from '../label/linked-message.tsx';
 import type { RunData } from '../run-data.ts';
+import { formatRoute } from '../shell/route.ts';
 import { formatTime, isAlive, statuses, type Tone } from './describe-run.ts';
 
 /** Number of warnings shown unfolded. */
 const shownWarnings = 3;
+/** Becomes a link in messages. */
+const pageName = 'Label page';
 
 interface VerdictPanelProps extends Pick<RunSummary, 'status' | 'message'> {
   readonly data: RunData;
@@ -135,4 +138,18 @@ export function listWarnings(log: readonly LogRow[]) {
     warnings.set(message, { message, step, times });
   }
   return [...warnings.values()].reverse();
+}
+
+/** The message of a run; the name of the Label page is a link to it. */
+function LinkedMessage({ message }: { message: string }) {
+  return (
+    <>
+      {message.split(pageName).map((text, i) => (
+        <Fragment key={i}>
+          {i > 0 && <a href={formatRoute({ page: 'label' })}>{pageName}</a>}
+          {text}
+        </Fragment>
+      ))}
+    </>
+  );
 }

@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks';
 import type { DashboardSource, EvaluationRow, RunSummary } from '../../api.ts';
 import { formatFixed, formatNumber, formatPercent } from '../format.ts';
 import { useLoaded } from '../shell/hooks.ts';
-import { Empty } from './empty.tsx';
-import { explainNoComparisons } from './explain-empty.ts';
+import { Empty, explainNoComparisons } from './explain-empty.tsx';
 import { TextBlock } from './text-block.tsx';
 
 /** Greedy responses of the policy and the reference to one prompt. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainNoComparisons, explainNoSamples } from './explain-empty.ts';
+import { explainNoComparisons, explainNoSamples } from './explain-empty.tsx';
 
 const counts = { metrics: 0, samples: 0, evaluations: 0, log: 0 };
 

@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DashboardSource, RunSummary, SampleRow } from '../../api.ts';
-import { Empty } from './empty.tsx';
 import { EvaluationTab } from './evaluation-tab.tsx';
-import { explainNoSamples } from './explain-empty.ts';
+import { Empty, explainNoSamples } from './explain-empty.tsx';
 import { SampleDetails } from './sample-details.tsx';
 import {
   newestFirst,

@@ -1,9 +1,23 @@
-import type { RunSummary } from '../../api.ts';
+import type { DashboardSource, RunSummary } from '../../api.ts';
 import { commandLine } from '../command-line.ts';
 import { isAlive } from '../overview/describe-run.ts';
+import { useLoaded } from '../shell/hooks.ts';
 
 type Run = Pick<RunSummary, 'kind' | 'status'>;
 type Config = Readonly<Record<string, unknown>>;
+
+interface EmptyProps {
+  readonly source: DashboardSource;
+  readonly run: RunSummary;
+  readonly explain: (run: RunSummary, config: Config) => string;
+}
+
+/** Why a page has nothing to show. */
+export function Empty({ source, run, explain }: EmptyProps) {
+  const { value, error } = useLoaded(run.id, () => source.config(run.id));
+  if (error !== undefined) return <p role="alert">{error}</p>;
+  return <p class="samples-empty">{value === undefined ? 'Loading…' : explain(run, value)}</p>;
+}
 
 /** Why a run has no samples, and where to look instead. */
 export function explainNoSamples(run: Run, config: Config): string {
