@@ -121,7 +121,7 @@ export class Decoder {
   private withWeights(shared: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
     const feeds: Record<string, Tensor> = {};
     for (const name of Object.keys(this.decode.inputs)) {
-      feeds[name] = shared[name] ?? this.adapter?.weights.get(name) ?? this.base.weight(name);
+      feeds[name] = shared[name] ?? this.adapter?.weights.get(name) ?? this.base.feed(name);
     }
     return feeds;
   }

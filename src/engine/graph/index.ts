@@ -7,7 +7,7 @@ export * from './ops/fused.ts';
 export * from './ops/gather.ts';
 export * from './ops/layout.ts';
 export * from './ops/matmul.ts';
-export { type ByteRows, byteMatmul, toBytes } from './ops/quantized.ts';
+export { type ByteFormat, type ByteOperand, byteProduct, type RowFormat } from './ops/quantized.ts';
 export * from './ops/reduce.ts';
 export { constant, type FileSlice, input } from './ops/source.ts';
 export { print } from './print.ts';

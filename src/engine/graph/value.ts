@@ -1,8 +1,8 @@
 import { assertDim, type Dim, formatShape, type Shape } from './dim.ts';
 
 /** The data types of a graph. `float16` and `bfloat16` are only for storage, which `cast` reads;
- *  `uint8` and `int8` are only for `byteMatmul`. */
-export type DType = 'float32' | 'int32' | 'bool' | 'float16' | 'bfloat16' | 'uint8' | 'int8';
+ *  `int8` is only for weights, which `byteProduct` reads. */
+export type DType = 'float32' | 'int32' | 'bool' | 'float16' | 'bfloat16' | 'int8';
 
 export interface TensorType {
   readonly dtype: DType;

@@ -24,6 +24,7 @@ export class LoweringContext {
   readonly nodes: OnnxNode[] = [];
   readonly initializers: OnnxTensor[] = [];
   private readonly cache = new Map<string, string>();
+  private readonly reused = new Map<string, string>();
   private current = '';
   private parts = 0;
   private readonly graph: Graph;
@@ -55,6 +56,22 @@ export class LoweringContext {
       ...(options.attributes && { attributes: options.attributes }),
       ...(options.domain && { domain: options.domain }),
     });
+    return name;
+  }
+
+  /** Splits a tensor into equal parts along its first axis; returns their names. */
+  split(tensor: string, parts: number): readonly string[] {
+    const name = `${this.current} .${this.parts++}`;
+    const outputs = Array.from({ length: parts }, (_, i) => `${name} part ${i}`);
+    const attributes = { axis: 0n, num_outputs: BigInt(parts) };
+    this.nodes.push({ name, opType: 'Split', inputs: [tensor], outputs, attributes });
+    return outputs;
+  }
+
+  /** A tensor that several values need, created on first use. */
+  reuse(key: string, create: () => string): string {
+    const name = this.reused.get(key) ?? create();
+    this.reused.set(key, name);
     return name;
   }
 

@@ -1,7 +1,7 @@
 import { type Dim, sizeOf } from '../graph/dim.ts';
 import type { OpName, ops } from '../graph/ops/index.ts';
-import { ZERO_BYTE } from '../graph/ops/quantized.ts';
 import type { Value } from '../graph/value.ts';
+import { lowerByteProduct } from './byte-product.ts';
 import type { LoweringContext } from './lowering-context.ts';
 import { onnxDataType } from './model-proto.ts';
 
@@ -65,18 +65,8 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
       attributes: { transA: BigInt(transA), transB: BigInt(transB), alpha },
     }),
 
-  toBytes: ({ context, inputs: [x = '', scale = ''], value }) => {
-    const rows = context.sizes(value.shape.slice(0, 1));
-    const zeros = context.node('Expand', [context.scalar(ZERO_BYTE, 'uint8'), rows]);
-    return context.node('QuantizeLinear', [x, context.node('Reshape', [scale, rows]), zeros], {
-      attributes: { axis: 0n },
-    });
-  },
-  byteMatmul: ({ context, inputs: [rows = '', weight = '', scales = ''] }) => {
-    const zeros = [context.scalar(ZERO_BYTE, 'uint8'), context.scalar(0, 'int8')];
-    const operands = [rows, weight, context.scalar(1), scales, ...zeros];
-    return context.node('MatMulIntegerToFloat', operands, { domain: MICROSOFT });
-  },
+  byteProduct: ({ context, inputs, attributes }) =>
+    lowerByteProduct(context, { inputs, ...attributes }),
 
   sum: ({ context, inputs, attributes: { axes } }) =>
     context.node('ReduceSum', [...inputs, context.integers(axes)]),

@@ -1,3 +1,4 @@
+export { byteLimit } from './byte-limit.ts';
 export { type CompiledGraph, type CompileOptions, compile, type Outputs } from './compile.ts';
 export type { Feeds, GraphInputs } from './feeds.ts';
 export { observeRuns, type RunRecord } from './observe-runs.ts';

@@ -6,6 +6,7 @@ export interface HostArrays {
   readonly int32: Int32Array;
   readonly bool: Uint8Array;
   readonly float16: Uint16Array;
+  readonly int8: Int8Array;
 }
 
 /** Dtypes of tensors in host memory. */
@@ -22,6 +23,7 @@ export function tensor(data: Float32Array, shape: readonly number[]): Tensor<'fl
 export function tensor(data: Int32Array, shape: readonly number[]): Tensor<'int32'>;
 export function tensor(data: Uint8Array, shape: readonly number[]): Tensor<'bool'>;
 export function tensor(data: Uint16Array, shape: readonly number[]): Tensor<'float16'>;
+export function tensor(data: Int8Array, shape: readonly number[]): Tensor<'int8'>;
 /** Wraps an array as a tensor; nothing is copied. */
 export function tensor(data: HostArrays[HostDType], shape: readonly number[]): Tensor {
   const size = shape.reduce((product, dim) => product * dim, 1);
@@ -36,5 +38,6 @@ export function tensor(data: HostArrays[HostDType], shape: readonly number[]): T
 function dtypeOf(data: HostArrays[HostDType]): DType {
   if (data instanceof Float32Array) return 'float32';
   if (data instanceof Int32Array) return 'int32';
+  if (data instanceof Int8Array) return 'int8';
   return data instanceof Uint8Array ? 'bool' : 'float16';
 }

@@ -10,11 +10,14 @@ import {
   type Tensor,
   tensor,
 } from '../../engine/runtime/index.ts';
+import type { ByteBase, WeightLayout } from './byte-weight.ts';
 import type { Architecture } from './families/index.ts';
 import { fingerprintModel } from './fingerprint-weights.ts';
 import { logitsGraph } from './head-graph.ts';
+import { fedBytes, fedWeights } from './module-context.ts';
 import type { PackedBatch } from './packed-batch.ts';
 import { countParameters } from './parameter-counts.ts';
+import { takeRows } from './rows.ts';
 import { runTokenHead, type TokenNumbers } from './token-head.ts';
 import { moduleShapes } from './weight-shapes.ts';
 
@@ -23,6 +26,8 @@ export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
 
 /** How a base runs, and its name. */
 export interface BaseModelOptions {
+  /** Its matrices in bytes, if it has them instead of float32 numbers. */
+  readonly bytes?: ByteBase | undefined;
   /** Number of layers that one ONNX Runtime session runs; all for small models, 1 for others. */
   readonly layersPerSession?: number;
   /** Hub id or folder, for errors. */
@@ -39,7 +44,10 @@ const ONE_SESSION_PARAMETERS = 8e6;
  */
 export class BaseModel implements AdapterBase {
   readonly architecture: Architecture;
+  /** All weights or, if the matrices are in bytes, all others. */
   readonly weights: Weights;
+  /** The matrices in bytes; undefined if all weights are float32. */
+  readonly bytes: ByteBase | undefined;
   /** Hub id or folder; undefined if the model was created in memory. */
   readonly name: string | undefined;
   /** Number of layers that one ONNX Runtime session runs. */
@@ -50,10 +58,15 @@ export class BaseModel implements AdapterBase {
   constructor(
     architecture: Architecture,
     weights: Weights,
-    { layersPerSession = defaultLayersPerSession(architecture), name }: BaseModelOptions = {},
+    {
+      layersPerSession = defaultLayersPerSession(architecture),
+      name,
+      bytes,
+    }: BaseModelOptions = {},
   ) {
     this.architecture = architecture;
     this.weights = weights;
+    this.bytes = bytes;
     this.name = name;
     this.layersPerSession = layersPerSession;
   }
@@ -63,14 +76,22 @@ export class BaseModel implements AdapterBase {
     return moduleShapes(this.architecture);
   }
 
-  /** What identifies this model in adapters that are trained over it, computed from the current weights. */
+  /** The precision of the matrices. */
+  get precision(): 'f32' | 'int8' {
+    return this.bytes === undefined ? 'f32' : 'int8';
+  }
+
+  /** What identifies this model in adapters that are trained over it. A base in bytes is identified by the
+   *  weights it was quantized from, so its adapters also fit those. */
   fingerprint(): BaseFingerprint {
-    return fingerprintModel(this.architecture, this.weights);
+    return this.bytes?.fingerprint ?? fingerprintModel(this.architecture, this.weights);
   }
 
   /** Logits [rows, V] of some hidden states. */
   async logits(hidden: Tensor<'float32'>): Promise<Tensor<'float32'>> {
-    const head = await this.compile('logits', () => logitsGraph(this.architecture));
+    const { bytes } = this;
+    const source = () => (bytes === undefined ? fedWeights() : fedBytes(bytes.format));
+    const head = await this.compile('logits', () => logitsGraph(this.architecture, source()));
     const { logits } = await head.run(this.headFeeds(head, { x: hidden }));
     return logits as Tensor<'float32'>;
   }
@@ -84,11 +105,29 @@ export class BaseModel implements AdapterBase {
     return runTokenHead(this, { hidden, tokens }, { temperature, gradients: 'none' });
   }
 
-  /** A weight by its Hugging Face name. */
+  /** A float32 weight by its Hugging Face name. */
   weight(name: string): Tensor<'float32'> {
     const weight = this.weights.get(name);
     if (weight === undefined) throw new Error(`Internal: the model has no weight "${name}"`);
     return weight;
+  }
+
+  /** What a graph is fed for an input of this name: a weight, or the bytes or scales of a block of one. */
+  feed(name: string): Tensor {
+    const [, weight = '', part, block] = /^(.*)\.(bytes|scales)\.(\d+)$/.exec(name) ?? [];
+    const found = this.bytes?.weights.get(weight)?.blocks[Number(block)];
+    return found?.[part as keyof typeof found] ?? this.weight(name);
+  }
+
+  /** The values of a matrix, at any precision, in Hugging Face's layout. */
+  values(name: string, layout: Pick<WeightLayout, 'transposed'> = {}): Float32Array {
+    return this.bytes?.weights.get(name)?.dequantize(layout) ?? this.weight(name).data;
+  }
+
+  /** Rows of the embedding or the output head as float32, [ids.length, hidden]. */
+  rows(name: string, ids: Int32Array): Float32Array {
+    const bytes = this.bytes?.weights.get(name);
+    return bytes?.rows(ids) ?? takeRows(this.weight(name), ids).data;
   }
 
   /** The name of the output head's weight: the embedding's if they are tied. */
@@ -101,12 +140,8 @@ export class BaseModel implements AdapterBase {
   embed({ tokens, positions }: Pick<PackedBatch, 'tokens' | 'positions'>): Tensor<'float32'> {
     const { family, config } = this.architecture;
     const width = config.hidden_size;
-    const table = this.weight(family.names.embedding).data;
-    const x = new Float32Array(tokens.length * width);
     expectBelow(tokens, config.vocab_size, 'tokens must be below the vocabulary of');
-    for (let m = 0; m < tokens.length; m++) {
-      x.set(table.subarray(tokens[m]! * width, (tokens[m]! + 1) * width), m * width);
-    }
+    const x = this.rows(family.names.embedding, tokens);
     if (family.names.positions !== undefined) {
       const places = this.weight(family.names.positions).data;
       expectBelow(positions, config.max_position_embeddings, 'positions must be below');
@@ -142,7 +177,7 @@ export class BaseModel implements AdapterBase {
     const feeds: Record<string, Tensor> = {};
     for (const name of Object.keys(inputs)) {
       feeds[name] =
-        shared[name] ?? (name === 'head.weight' ? this.weight(this.headName) : this.weight(name));
+        shared[name] ?? (name === 'head.weight' ? this.weight(this.headName) : this.feed(name));
     }
     return feeds;
   }

@@ -21,6 +21,7 @@ import {
   type Value,
 } from '../../engine/graph/index.ts';
 import type { Architecture } from './families/index.ts';
+import { logitsOf } from './head-graph.ts';
 import type { HeadValues } from './layer-context.ts';
 import {
   ModuleContext,
@@ -57,9 +58,7 @@ export function decodeGraph(architecture: Architecture, options: DecodeGraphOpti
     x = family.layer(context, x);
     rows.push(context.rows as HeadValues);
   }
-  const n = family.finalNorm({ config, weight: options.source.weight }, x);
-  const head = config.tie_word_embeddings ? family.names.embedding : family.names.head;
-  const logits = options.source.product(n, head, { out: config.vocab_size });
+  const logits = logitsOf(architecture, x, options.source);
   return makeGraph({
     logits,
     ...(options.sums && weightSums(logits)),

@@ -187,7 +187,8 @@ function compileLayers(
 ): Promise<CompiledGraph> {
   const { base, adapter } = role;
   const formKey = JSON.stringify([form, adapter?.config]);
-  const build = () => layerGraph(base.architecture, { lora: adapter?.config, ...form });
+  const bytes = base.bytes?.format;
+  const build = () => layerGraph(base.architecture, { lora: adapter?.config, bytes, ...form });
   if (save === undefined) {
     const key = `layers ${checkNumerics ? 'checked ' : ''}${formKey}`;
     return base.compile(key, build, { arena: true, checkNumerics });
@@ -215,7 +216,7 @@ function layerFeeds(
       if (batchFeeds[name] !== undefined) feeds[name] = batchFeeds[name];
       else if (name.startsWith(prefix)) {
         const fullName = `${names.layer(first + i)}${name.slice(prefix.length)}`;
-        feeds[name] = adapter?.weights.get(fullName) ?? base.weight(fullName);
+        feeds[name] = adapter?.weights.get(fullName) ?? base.feed(fullName);
       }
     }
   }

@@ -9,11 +9,24 @@ import {
   tokenLogprobs,
   type Value,
 } from '../../engine/graph/index.ts';
+import { VOCABULARY_BLOCK } from './byte-weight.ts';
 import type { Architecture } from './families/index.ts';
+import type { WeightSource } from './module-context.ts';
 
 /** Final norm and output head: hidden states x [M, hidden] to logits [M, V]. */
-export function logitsGraph(architecture: Architecture): Graph {
-  return makeGraph({ logits: logitsOf(architecture, hiddenRows(architecture)) });
+export function logitsGraph(architecture: Architecture, source: WeightSource): Graph {
+  return makeGraph({ logits: logitsOf(architecture, hiddenRows(architecture), source) });
+}
+
+/** Logits [M, V] of hidden states before the final norm. */
+export function logitsOf(
+  { family, config }: Architecture,
+  x: Value,
+  { weight, product }: WeightSource,
+): Value {
+  const n = family.finalNorm({ config, weight }, x);
+  const head = config.tie_word_embeddings ? family.names.embedding : family.names.head;
+  return product(n, head, { out: config.vocab_size, blockSize: VOCABULARY_BLOCK });
 }
 
 /** Log-probabilities of given tokens and entropies, at a temperature: [M] each. */
@@ -36,11 +49,7 @@ export function scalarGraph(architecture: Architecture): Graph {
   return makeGraph({ score: reshape(score, ['M']) });
 }
 
-/** The head's weight is fed as `head.weight`: a tied model feeds its embedding. */
-function logitsOf(architecture: Architecture, x: Value): Value {
-  return linear(normed(architecture, x), headWeight(architecture));
-}
-
+/** A head that may itself be trained is fed as `head.weight`: a tied model feeds its embedding. */
 function headWeight({ config }: Architecture): Value {
   return input('head.weight', [config.vocab_size, config.hidden_size]);
 }

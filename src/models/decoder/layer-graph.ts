@@ -1,6 +1,7 @@
 import type { LoraConfig } from '../../base-setup/lora/lora-config.ts';
 import {
   attention,
+  type ByteFormat,
   concat,
   type Dim,
   dimAdd,
@@ -24,6 +25,8 @@ import { type ContextOptions, ModuleContext } from './module-context.ts';
 
 export interface LayerGraphOptions extends Partial<BatchForm> {
   readonly lora?: LoraConfig | undefined;
+  /** How products with weights in bytes are computed; weights are float32 if missing. */
+  readonly bytes?: ByteFormat | undefined;
   /** Multiplies by masks that are fed as `<name>.dropout`: the inputs of adapted modules or, without
    *  adapters, the outputs of the attention and MLP sublayers. */
   readonly dropout?: boolean;
@@ -40,14 +43,14 @@ export interface LayerGraphOptions extends Partial<BatchForm> {
  */
 export function layerGraph(
   { family, config }: Architecture,
-  { lora, dropout = false, cache = false, layers = 1, ...form }: LayerGraphOptions = {},
+  { cache = false, layers = 1, ...options }: LayerGraphOptions = {},
 ): Graph {
   const inputs = new Map<string, Value>();
   const outputs: Record<string, Value> = {};
   let y = input('x', ['M', config.hidden_size]);
   for (let i = 0; i < layers; i++) {
     const prefix = layerPrefix(i, layers);
-    const context = new PackedContext(config, { lora, dropout, prefix, inputs, ...form });
+    const context = new PackedContext(config, { prefix, inputs, ...options });
     y = family.layer(context, y);
     const { k, v } = context.keysAndValues;
     if (cache) Object.assign(outputs, { [`${prefix}k`]: k, [`${prefix}v`]: v });

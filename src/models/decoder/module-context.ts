@@ -1,6 +1,9 @@
 import { isTarget, type LoraConfig, loraScaling } from '../../base-setup/lora/lora-config.ts';
 import {
   add,
+  type ByteFormat,
+  byteProduct,
+  concat,
   dropout,
   input,
   linear,
@@ -10,6 +13,7 @@ import {
   type Shape,
   type Value,
 } from '../../engine/graph/index.ts';
+import { blockWidths } from './byte-weight.ts';
 import type { DecoderConfig } from './decoder-config.ts';
 import type { HeadValues, LayerContext, LinearOptions } from './layer-context.ts';
 
@@ -18,6 +22,8 @@ export interface ContextOptions {
   /** Multiplies by masks that are fed as `<name>.dropout`: the inputs of adapted modules or, without
    *  adapters, the outputs of the attention and MLP sublayers. */
   readonly dropout?: boolean;
+  /** How products with weights in bytes are computed; weights are float32 if missing. */
+  readonly bytes?: ByteFormat | undefined;
   /** Prefix of the names of weights, modules and adapters. */
   readonly prefix?: string;
   /** The graph's inputs so far, if several contexts build one graph. */
@@ -40,14 +46,16 @@ export abstract class ModuleContext implements LayerContext {
   readonly weights = new Map<string, Shape>();
   private readonly lora: LoraConfig | undefined;
   private readonly dropout: boolean;
+  private readonly bytes: ByteFormat | undefined;
   protected readonly prefix: string;
   private readonly inputs: Map<string, Value>;
 
   constructor(config: DecoderConfig, options: ContextOptions = {}) {
-    const { lora, dropout = false, prefix = '', inputs = new Map() } = options;
+    const { lora, dropout = false, bytes, prefix = '', inputs = new Map() } = options;
     this.config = config;
     this.lora = lora;
     this.dropout = dropout;
+    this.bytes = bytes;
     this.prefix = prefix;
     this.inputs = inputs;
   }
@@ -84,8 +92,12 @@ export abstract class ModuleContext implements LayerContext {
   }
 
   protected product(x: Value, module: string, options: ProductOptions): Value {
-    const weight: WeightGetter = (name, shape) => this.weight(name, shape);
-    return productWith(weight)(x, `${module}.weight`, options);
+    const name = `${module}.weight`;
+    if (this.bytes === undefined) {
+      return productWith((weight, shape) => this.weight(weight, shape))(x, name, options);
+    }
+    const get: InputGetter = (...input) => this.input(...input);
+    return productOfBytes(get, this.bytes)(x, `${this.prefix}${name}`, options);
   }
 
   private adapter(x: Value, module: string, out: number): Value {
@@ -100,12 +112,17 @@ export abstract class ModuleContext implements LayerContext {
   }
 
   /** An input of the graph, created on first use. */
-  protected input(name: string, shape: Shape, dtype: 'float32' | 'int32' = 'float32'): Value {
+  protected input(name: string, shape: Shape, dtype: InputDType = 'float32'): Value {
     const value = this.inputs.get(name) ?? input(name, shape, dtype);
     this.inputs.set(name, value);
     return value;
   }
 }
+
+type InputDType = 'float32' | 'int32' | 'int8';
+
+/** Returns an input of a graph. */
+type InputGetter = (name: string, shape: Shape, dtype?: InputDType) => Value;
 
 /** Returns a frozen weight by its Hugging Face name. */
 export type WeightGetter = (name: string, shape: Shape) => Value;
@@ -113,6 +130,8 @@ export type WeightGetter = (name: string, shape: Shape) => Value;
 export interface ProductOptions {
   readonly out: number;
   readonly transposed?: boolean;
+  /** Outputs per block, if the weight is stored in blocks. */
+  readonly blockSize?: number;
 }
 
 /** Source of frozen weights for the decode graph: inputs at run time, or constants of the graph. */
@@ -126,6 +145,31 @@ export interface WeightSource {
 export function fedWeights(): WeightSource {
   const weight = remember((name, shape) => input(name, shape));
   return { weight, product: productWith(weight) };
+}
+
+/** Weights as graph inputs, with all matrices in bytes. */
+export function fedBytes(format: ByteFormat): WeightSource {
+  const inputs = new Map<string, Value>();
+  const get: InputGetter = (name, shape, dtype = 'float32') => {
+    const value = inputs.get(name) ?? input(name, shape, dtype);
+    inputs.set(name, value);
+    return value;
+  };
+  return { weight: (name, shape) => get(name, shape), product: productOfBytes(get, format) };
+}
+
+/** Products with weights in bytes, whose blocks are fed as `<name>.bytes.<block>`, [in, outputs], and
+ *  `<name>.scales.<block>`. */
+function productOfBytes(get: InputGetter, format: ByteFormat): WeightSource['product'] {
+  return (x, name, { out, blockSize }) => {
+    const inner = x.shape.at(-1) as number;
+    const blocks = blockWidths(out, blockSize).map((width, block) => {
+      const weight = get(`${name}.bytes.${block}`, [inner, width], 'int8');
+      const scales = get(`${name}.scales.${block}`, [width]);
+      return byteProduct(x, { weight, scales }, format);
+    });
+    return blocks.length === 1 ? blocks[0]! : concat(blocks);
+  };
 }
 
 /** Products with full-precision weights from any source. */

@@ -1,10 +1,11 @@
 import {
   add,
+  type ByteFormat,
+  byteProduct,
   detach,
   div,
   exp,
   type Graph,
-  gatherRows,
   grad,
   gradientName,
   input,
@@ -48,16 +49,16 @@ export function sumWidths(
 }
 
 /**
- * Adds a part of the vocabulary to the sums: its weights [V, hidden] are fed as `part`. If the
- * maximum grows from m to m′ by −δ, the earlier sums are rescaled to the new maximum:
+ * Adds a part of the vocabulary to the sums: its weights [V, hidden] are fed as `part` or, in bytes,
+ * [hidden, V] as `part` and their scales as `part.scales`. If the maximum grows from m to m′ by −δ, the earlier sums are rescaled to the new maximum:
  * s′ = e^δ·s + …;  v′ = e^δ·(v + δ·s) + …, and P and Q in the same way.
  */
 export function vocabularyPartGraph(
   architecture: Architecture,
-  { gradients }: { readonly gradients: TokenGradients },
+  { gradients, bytes }: { readonly gradients: TokenGradients; readonly bytes?: ByteFormat },
 ): Graph {
-  const W = input('part', ['V', architecture.config.hidden_size]);
-  const l = linear(scaledHidden(architecture), W);
+  const part = bytes === undefined ? floatPart(architecture) : bytePart(architecture, bytes);
+  const l = part.logits(scaledHidden(architecture));
   const { m, s, v, P, Q } = inputSums(architecture, gradients);
   const newM = max(m, maxOf(l, [-1]));
   const delta = sub(m, newM);
@@ -70,24 +71,44 @@ export function vocabularyPartGraph(
     m: newM,
     s: add(mul(shrink, s), sum(e, [-1])),
     v: add(moved(v, s), sum(mul(e, d), [-1])),
-    ...(P && { P: add(mul(shrink, P), matmul(e, W)) }),
-    ...(P && Q && { Q: add(moved(Q, P), matmul(mul(e, d), W)) }),
+    ...(P && { P: add(mul(shrink, P), part.mix(e)) }),
+    ...(P && Q && { Q: add(moved(Q, P), part.mix(mul(e, d))) }),
   });
 }
 
+/** The products with the weights W [V, hidden] of a part of the vocabulary. */
+interface VocabularyPart {
+  /** x·Wᵀ */
+  logits(x: Value): Value;
+  /** e·W: a sum of weights for each row. */
+  mix(e: Value): Value;
+}
+
+function floatPart({ config }: Architecture): VocabularyPart {
+  const W = input('part', ['V', config.hidden_size]);
+  return { logits: (x) => linear(x, W), mix: (e) => matmul(e, W) };
+}
+
+function bytePart({ config }: Architecture, format: ByteFormat): VocabularyPart {
+  const weight = input('part', [config.hidden_size, 'V'], 'int8');
+  const scales = input('part.scales', ['V']);
+  return {
+    logits: (x) => byteProduct(x, { weight, scales }, format),
+    mix: (e) => byteProduct(mul(e, scales), { weight, transposed: true }, format),
+  };
+}
+
 /**
- * Log-probabilities and entropies [M] from the sums over the whole vocabulary: log π = l_token − m − log s and
- * H = log s − v/s, with gradients with respect to x [M, hidden]: ∂log π/∂n = W_token − P/s and
+ * Log-probabilities and entropies [M] from the sums over the whole vocabulary and the head's weights of the
+ * tokens, which are fed as `token.weight`: log π = l_token − m − log s and H = log s − v/s, with gradients with respect to x [M, hidden]: ∂log π/∂n = W_token − P/s and
  * ∂H/∂n = (log s − H)·P/s − Q/s, where n = norm(x)/T.
  */
 export function vocabularyEndGraph(
   architecture: Architecture,
   { gradients }: { readonly gradients: TokenGradients },
 ): Graph {
-  const { vocab_size, hidden_size } = architecture.config;
   const n = scaledHidden(architecture);
-  const tokens = input('tokens', ['M'], 'int32');
-  const W = gatherRows(input('head.weight', [vocab_size, hidden_size]), tokens);
+  const W = input('token.weight', ['M', architecture.config.hidden_size]);
   const { m, s, v, P, Q } = inputSums(architecture, gradients);
   // A different order of summation than in m may round to slightly more.
   const d = min(sub(sum(mul(n, W), [-1]), m), 0);

@@ -7,6 +7,7 @@ import {
   type Tensor,
   tensor,
 } from '../../engine/runtime/index.ts';
+import type { ByteBase } from './byte-weight.ts';
 import type { Architecture } from './families/index.ts';
 import {
   sumWidths,
@@ -28,7 +29,9 @@ export interface HeadOwner {
   readonly architecture: Architecture;
   /** The name of the head's weight. */
   readonly headName: string;
+  readonly bytes: ByteBase | undefined;
   weight(name: string): Tensor<'float32'>;
+  rows(name: string, ids: Int32Array): Float32Array;
   headFeeds(graph: GraphInputs, shared: Feeds): Feeds;
   compile(key: string, build: () => Graph, options?: CompileOptions): Promise<CompiledGraph>;
 }
@@ -82,32 +85,45 @@ async function runRows(
   { x, tokens }: { x: Tensor<'float32'>; tokens: Int32Array },
   { temperature, gradients }: TokenHeadOptions,
 ): Promise<Feeds> {
-  const { architecture } = base;
-  const { hidden_size, vocab_size } = architecture.config;
+  const { architecture, bytes, headName } = base;
+  const { hidden_size } = architecture.config;
   const rows = tokens.length;
   const part = await base.compile(
     `vocabulary part ${gradients}`,
-    () => vocabularyPartGraph(architecture, { gradients }),
+    () => vocabularyPartGraph(architecture, { gradients, ...(bytes && { bytes: bytes.format }) }),
     { arena: true },
   );
   const end = await base.compile(`vocabulary end ${gradients}`, () =>
     vocabularyEndGraph(architecture, { gradients }),
   );
   const shared = { x, temperature: tensor(Float32Array.of(temperature), []) };
-  const { data } = base.weight(base.headName);
   let sums: Feeds = Object.fromEntries(
     Object.entries(sumWidths(architecture, gradients)).map(([name, width]) => {
       const initial = new Float32Array(rows * width).fill(name === 'm' ? LOWEST : 0);
       return [name, tensor(initial, [rows, width])];
     }),
   );
+  for (const weights of vocabularyParts(base, rows)) {
+    sums = await part.run(base.headFeeds(part, { ...shared, ...sums, ...weights }));
+  }
+  const tokenWeights = tensor(base.rows(headName, tokens), [rows, hidden_size]);
+  return end.run(base.headFeeds(end, { ...shared, ...sums, 'token.weight': tokenWeights }));
+}
+
+/** The head's weights part by part: blocks of bytes, or as many float32 rows as keep the logits small. */
+function* vocabularyParts(base: HeadOwner, rows: number): Generator<Feeds> {
+  const { hidden_size, vocab_size } = base.architecture.config;
+  const blocks = base.bytes?.weights.get(base.headName)?.blocks;
+  if (blocks !== undefined) {
+    for (const { bytes, scales } of blocks) yield { part: bytes, 'part.scales': scales };
+    return;
+  }
+  const { data } = base.weight(base.headName);
   const most = Math.min(COLUMNS_AT_ONCE, Math.floor(LOGITS_AT_ONCE / rows));
   for (const [from, to] of evenParts(vocab_size, most)) {
     const weights = data.subarray(from * hidden_size, to * hidden_size);
-    const feeds = { ...shared, ...sums, part: tensor(weights, [to - from, hidden_size]) };
-    sums = await part.run(base.headFeeds(part, feeds));
+    yield { part: tensor(weights, [to - from, hidden_size]) };
   }
-  return end.run(base.headFeeds(end, { ...shared, ...sums, tokens: tensor(tokens, [rows]) }));
 }
 
 /** Splits 0…length into parts of nearly equal size, none above `most`.

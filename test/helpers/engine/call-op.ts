@@ -5,7 +5,9 @@ import * as gather from '../../../src/engine/graph/ops/gather.ts';
 import type { OpName } from '../../../src/engine/graph/ops/index.ts';
 import * as layout from '../../../src/engine/graph/ops/layout.ts';
 import { matmul } from '../../../src/engine/graph/ops/matmul.ts';
+import { byteProduct } from '../../../src/engine/graph/ops/quantized.ts';
 import * as reduce from '../../../src/engine/graph/ops/reduce.ts';
+import { constant } from '../../../src/engine/graph/ops/source.ts';
 import type { DType, Value } from '../../../src/engine/graph/value.ts';
 
 /** Calls a graph function with named inputs and with the attributes of a sample or a golden. */
@@ -25,7 +27,7 @@ const binary =
     op(a, b);
 
 /** Ops without inputs, or with constants only, cannot be called here. */
-type CallableOp = Exclude<OpName, 'input' | 'constant' | 'toBytes' | 'byteMatmul'>;
+type CallableOp = Exclude<OpName, 'input' | 'constant'>;
 
 /** Every op, through its public function. */
 export const callOp: { readonly [K in CallableOp]: Call } = {
@@ -61,6 +63,13 @@ export const callOp: { readonly [K in CallableOp]: Call } = {
 
   matmul: ({ a, b }: Named<'a' | 'b'>, attributes: Parameters<typeof matmul>[2]) =>
     matmul(a, b, attributes),
+  byteProduct: (
+    { x, scales }: Named<'x' | 'scales'>,
+    { bytes, shape, transposed }: { bytes: number[]; shape: Shape; transposed: boolean },
+  ) => {
+    const weight = constant(Int8Array.from(bytes), { dtype: 'int8', shape });
+    return byteProduct(x, { weight, scales, transposed }, { rows: 'float32', maxByte: 127 });
+  },
 
   sum: ({ x }: Named<'x'>, { axes }: Axes) => reduce.sum(x, axes),
   maxOf: ({ x }: Named<'x'>, { axes }: Axes) => reduce.maxOf(x, axes),

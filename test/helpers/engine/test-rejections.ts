@@ -8,7 +8,7 @@ export const of = (dtype: DType) => (shape: Shape) => input('operand', shape, dt
 export const float32 = of('float32');
 export const int32 = of('int32');
 export const bool = of('bool');
-export const uint8 = of('uint8');
+export const int8 = of('int8');
 
 type Rejection = readonly [rule: string, call: () => Value | Value[], error: Error];
 

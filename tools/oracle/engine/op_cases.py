@@ -172,6 +172,27 @@ def matmul_cases() -> list[Case]:
     ]
 
 
+def byte_product_cases() -> list[Case]:
+    def case(name: str, shape: list[int], bytes: list[int], *, transposed: bool) -> Case:
+        weight = torch.tensor(bytes, dtype=torch.float64).reshape(shape)
+        right = weight.mT if transposed else weight
+        inner, out = right.shape
+        return Case(
+            "byteProduct",
+            name,
+            lambda x, scales: (x @ right) * scales,
+            {"x": draw(2, inner), "scales": draw(out)},
+            {"shape": shape, "bytes": bytes, "transposed": transposed},
+            fixed=("scales",),
+        )
+
+    bytes = [127, -3, 0, 5, -127, 64]
+    return [
+        case("plain", [3, 2], bytes, transposed=False),
+        case("transposed", [2, 3], bytes, transposed=True),
+    ]
+
+
 def reduce_cases() -> list[Case]:
     cases = []
     for axes in (None, [0], [1], [-1], [0, 2], [-2, -1]):
@@ -370,4 +391,5 @@ def op_cases() -> list[Case]:
         *gather_cases(),
         *fused_cases(),
         Case("keep", "matrix", lambda x: x.clone(), {"x": draw(2, 3)}),
+        *byte_product_cases(),
     ]

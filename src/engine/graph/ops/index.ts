@@ -3,7 +3,7 @@ import * as fused from './fused.ts';
 import * as gather from './gather.ts';
 import * as layout from './layout.ts';
 import { matmulOp } from './matmul.ts';
-import { byteMatmulOp, toBytesOp } from './quantized.ts';
+import { byteProductOp } from './quantized.ts';
 import * as reduce from './reduce.ts';
 import { constantOp, inputOp } from './source.ts';
 
@@ -39,8 +39,7 @@ export const ops = {
   detach: elementwise.detachOp,
   keep: elementwise.keepOp,
   matmul: matmulOp,
-  toBytes: toBytesOp,
-  byteMatmul: byteMatmulOp,
+  byteProduct: byteProductOp,
   sum: reduce.sumOp,
   maxOf: reduce.maxOfOp,
   count: reduce.countOp,

@@ -1,63 +1,74 @@
 import { sameShape } from '../dim.ts';
-import { apply, defineOp, expectDType, typeError, type Value } from '../value.ts';
-import { abs, div, mul } from './elementwise.ts';
-import { maxOf } from './reduce.ts';
+import { apply, defineOp, type Node, typeError, type Value } from '../value.ts';
+import { mul } from './elementwise.ts';
 
-type None = Readonly<Record<string, never>>;
+/**
+ * How x is multiplied by a byte weight. `one-byte` and `two-byte` quantize each row of x by its own
+ * largest magnitude, to one byte or to a high and a low byte; `float32` converts the weight instead.
+ */
+export type RowFormat = 'one-byte' | 'two-byte' | 'float32';
 
-/** The byte that represents 0 in a row. */
-export const ZERO_BYTE = 128;
+/** How the products with byte weights are computed. */
+export type ByteFormat = {
+  readonly rows: RowFormat;
+  /** Largest magnitude of a quantized row: 127, or 63 on processors where larger products overflow. */
+  readonly maxByte: 127 | 63;
+};
 
-/** Quantizes rows to bytes: q = round(x/scale) + 128, with one scale per row, [M, 1]. */
-export const toBytesOp = defineOp({
-  name: 'toBytes',
-  infer(inputs: readonly [Value, Value], _: None) {
-    const [x, scale] = inputs;
-    expectDType('toBytes', 'float32', inputs);
-    if (x.shape.length !== 2 || !sameShape(scale.shape, [x.shape[0]!, 1])) {
-      throw typeError('toBytes', 'rows must be a matrix with one scale per row', inputs);
-    }
-    return { dtype: 'uint8', shape: x.shape } as const;
-  },
-});
+type ByteProductAttributes = ByteFormat & {
+  /** Whether the weight is [out, in] instead of [in, out]. */
+  readonly transposed: boolean;
+};
 
-/** Product of byte rows and a byte weight [in, out] with one scale per column:
- *  y[m, n] = scale[n] · Σ_k (q[m, k] − 128)·w[k, n]. */
-export const byteMatmulOp = defineOp({
-  name: 'byteMatmul',
-  infer(inputs: readonly [Value, Value, Value], _: None) {
-    const [rows, weight, scales] = inputs;
-    const [inner, out] = [rows.shape[1]!, weight.shape[1]!];
+type Operands = readonly [x: Value, weight: Value] | readonly [x: Value, weight: Value, s: Value];
+
+/** y[m, n] = s[n] · Σ_k x[m, k]·w[k, n] with bytes w;  dx = (dy·s)·wᵀ. */
+export const byteProductOp = defineOp({
+  name: 'byteProduct',
+  infer(inputs: Operands, { transposed }: ByteProductAttributes) {
+    const [x, weight, scales] = inputs;
+    const [first, second] = weight.shape;
+    const [inner, out] = transposed ? [second, first] : [first, second];
     const fits =
-      rows.dtype === 'uint8' &&
+      x.dtype === 'float32' &&
       weight.dtype === 'int8' &&
-      scales.dtype === 'float32' &&
-      sameShape(weight.shape, [inner, out]) &&
-      sameShape(scales.shape, [out]);
+      weight.shape.length === 2 &&
+      sameShape(x.shape, [x.shape[0]!, inner!]) &&
+      (scales === undefined || (scales.dtype === 'float32' && sameShape(scales.shape, [out!])));
     if (!fits) {
-      const rule = `rows must be uint8[M,in], weights int8[in,out] and scales float32[out]`;
-      throw typeError('byteMatmul', rule, inputs);
+      const layout = transposed ? 'out,in' : 'in,out';
+      const rule = `x must be float32[M,in], weights int8[${layout}] and scales float32[out]`;
+      throw typeError('byteProduct', rule, inputs);
     }
-    return { dtype: 'float32', shape: [rows.shape[0]!, out] };
+    return { dtype: 'float32', shape: [x.shape[0]!, out!] };
+  },
+  vjp(
+    { inputs: [, weight, scales], attributes }: Node<Operands, ByteProductAttributes>,
+    dy: Value,
+  ) {
+    const scaled = scales === undefined ? dy : mul(dy, scales);
+    const dx = byteProduct(scaled, { weight, transposed: !attributes.transposed }, attributes);
+    return scales === undefined ? [dx, null] : [dx, null, null];
   },
 });
 
-/** Rows quantized to 8 bits: x ≈ (bytes − 128)·scale. */
-export interface ByteRows {
-  readonly bytes: Value;
-  /** [M, 1] */
-  readonly scale: Value;
+/** A weight of whole numbers from −127 to 127, [in, out], and the scale of each output. */
+export interface ByteOperand {
+  /** int8 */
+  readonly weight: Value;
+  /** [out]; 1 if missing. */
+  readonly scales?: Value;
+  /** Whether the weight is [out, in]. */
+  readonly transposed?: boolean;
 }
 
-/** Quantizes each row to 8 bits by its largest magnitude: scale = max|x|/127.
- *  @example [2, −127, 0.4]  →  scale 1, bytes [130, 1, 128] */
-export function toBytes(x: Value): ByteRows {
-  // A row of zeros has scale 0, so its products are 0 for any bytes.
-  const scale = div(maxOf(abs(x), [-1]), 127);
-  return { bytes: apply(toBytesOp, [x, scale], {}), scale };
-}
-
-/** x·W of rows and weights that are quantized to 8 bits. */
-export function byteMatmul({ bytes, scale }: ByteRows, weight: Value, scales: Value): Value {
-  return mul(apply(byteMatmulOp, [bytes, weight, scales], {}), scale);
+/** x·W for a weight in bytes: (x·weight)·scales.
+ *  @example x = [1, 2], weight = [[3], [4]], scales = [½]  →  [5.5] */
+export function byteProduct(
+  x: Value,
+  { weight, scales, transposed = false }: ByteOperand,
+  { rows, maxByte }: ByteFormat,
+): Value {
+  const operands: Operands = scales === undefined ? [x, weight] : [x, weight, scales];
+  return apply(byteProductOp, operands, { rows, maxByte, transposed });
 }

@@ -28,7 +28,6 @@ const bytesPerElement: Record<DType, number> = {
   bool: 1,
   float16: 2,
   bfloat16: 2,
-  uint8: 1,
   int8: 1,
 };
 
@@ -38,7 +37,6 @@ const arrayOf = {
   bool: Uint8Array,
   float16: Uint16Array,
   bfloat16: Uint16Array,
-  uint8: Uint8Array,
   int8: Int8Array,
 } as const satisfies Record<DType, unknown>;
 

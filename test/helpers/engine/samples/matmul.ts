@@ -20,3 +20,21 @@ export const matmulSamples: fc.Arbitrary<Sample> = fc
     },
     attributes,
   }));
+
+/** x·W for bytes W [k, n] or, transposed, [n, k]. The weight is converted to float32: finite differences
+ *  would see the steps of quantized rows. */
+export const byteProductSamples: fc.Arbitrary<Sample> = fc
+  .record({
+    m: dim('C'),
+    k: fc.integer({ min: 1, max: 4 }),
+    n: fc.integer({ min: 1, max: 4 }),
+    transposed: fc.boolean(),
+    bytes: fc.array(fc.integer({ min: -3, max: 3 }), { minLength: 16, maxLength: 16 }),
+  })
+  .map(({ m, k, n, transposed, bytes }) => ({
+    inputs: {
+      x: { shape: [m, k], kind: 'normal' },
+      scales: { shape: [n], kind: 'positive', fixed: true },
+    },
+    attributes: { shape: transposed ? [n, k] : [k, n], bytes: bytes.slice(0, k * n), transposed },
+  }));

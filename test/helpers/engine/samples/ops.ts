@@ -4,7 +4,7 @@ import { elementwiseSamples } from './elementwise.ts';
 import { fusedSamples } from './fused.ts';
 import { gatherSamples } from './gather.ts';
 import { layoutSamples, reduction } from './layout.ts';
-import { matmulSamples } from './matmul.ts';
+import { byteProductSamples, matmulSamples } from './matmul.ts';
 import type { Sample } from './sample.ts';
 
 /** Samples of every op, or a note that it has no gradient: a new op without an entry does not compile. */
@@ -13,8 +13,7 @@ export const opSamples: { readonly [K in OpName]: fc.Arbitrary<Sample> | 'no gra
   constant: 'no gradient',
   ...elementwiseSamples,
   matmul: matmulSamples,
-  toBytes: 'no gradient',
-  byteMatmul: 'no gradient',
+  byteProduct: byteProductSamples,
   sum: reduction('normal'),
   maxOf: reduction('distinct'),
   count: 'no gradient',

@@ -1,0 +1,171 @@
+import type { BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
+import type { ByteFormat } from '../../engine/graph/index.ts';
+import { type Tensor, tensor } from '../../engine/runtime/index.ts';
+
+/** Consecutive outputs of a weight in bytes: w[o, i] = bytes[i, o]·scales[o]. */
+export interface ByteBlock {
+  /** [in, outputs] */
+  readonly bytes: Tensor<'int8'>;
+  /** [outputs] */
+  readonly scales: Tensor<'float32'>;
+}
+
+/** The matrices of a base in bytes. */
+export interface ByteBase {
+  /** By their Hugging Face names; norms and biases are among the base's float32 weights. */
+  readonly weights: ReadonlyMap<string, ByteWeight>;
+  /** How products with them are computed. */
+  readonly format: ByteFormat;
+  /** Of the float32 weights that they were quantized from. */
+  readonly fingerprint: BaseFingerprint;
+}
+
+/** The sizes and the layout of a float32 weight. */
+export interface WeightLayout {
+  readonly out: number;
+  readonly inner: number;
+  /** Whether it is stored as [in, out] instead of [out, in]. */
+  readonly transposed?: boolean;
+}
+
+/** Outputs per block of an embedding or output head, whose products run block by block. */
+export const VOCABULARY_BLOCK = 4096;
+
+/** Numbers of outputs of consecutive blocks.
+ *  @example 10 outputs in blocks of 4  →  [4, 4, 2] */
+export function blockWidths(out: number, blockSize = out): number[] {
+  return Array.from({ length: Math.ceil(out / blockSize) }, (_, b) =>
+    Math.min(blockSize, out - b * blockSize),
+  );
+}
+
+/** A matrix in bytes with one scale per output, quantized from float32. */
+export class ByteWeight {
+  readonly out: number;
+  readonly inner: number;
+  readonly blocks: readonly ByteBlock[];
+  private readonly blockSize: number;
+
+  /** @param layout.blockSize outputs per block; all by default */
+  constructor(
+    weight: Float32Array,
+    layout: WeightLayout & { readonly blockSize?: number | undefined },
+  ) {
+    const { out, inner, blockSize = out } = layout;
+    this.out = out;
+    this.inner = inner;
+    this.blockSize = blockSize;
+    this.blocks = blockWidths(out, blockSize).map((width, b) =>
+      quantizeBlock(weight, { ...layout, first: b * blockSize, width }),
+    );
+  }
+
+  /** Bytes of memory. */
+  get byteLength(): number {
+    return this.blocks.reduce(
+      (sum, { bytes, scales }) => sum + bytes.data.byteLength + scales.data.byteLength,
+      0,
+    );
+  }
+
+  /** The weights of some outputs as float32, [outputs.length, in]. */
+  rows(outputs: ArrayLike<number>): Float32Array {
+    const { inner, blockSize } = this;
+    const rows = new Float32Array(outputs.length * inner);
+    for (let m = 0; m < outputs.length; m++) {
+      const { bytes, scales } = this.blocks[Math.floor(outputs[m]! / blockSize)]!;
+      const [column, width] = [outputs[m]! % blockSize, scales.data.length];
+      const scale = scales.data[column]!;
+      for (let i = 0; i < inner; i++) {
+        rows[m * inner + i] = bytes.data[i * width + column]! * scale;
+      }
+    }
+    return rows;
+  }
+
+  /** The whole matrix as float32, in the layout of the weight it was quantized from. */
+  dequantize({ transposed = false }: Pick<WeightLayout, 'transposed'> = {}): Float32Array {
+    const { out, inner } = this;
+    const rows = this.rows(Int32Array.from({ length: out }, (_, o) => o));
+    if (!transposed) return rows;
+    return Float32Array.from(rows, (_, at) => rows[(at % out) * inner + Math.floor(at / out)]!);
+  }
+}
+
+interface BlockRequest extends WeightLayout {
+  readonly first: number;
+  readonly width: number;
+}
+
+/** Outputs whose bytes are written together, for locality. */
+const TILE = 32;
+
+function quantizeBlock(weight: Float32Array, request: BlockRequest): ByteBlock {
+  const { out, inner, transposed = false, first, width } = request;
+  const [byOutput, byInput] = transposed ? [1, out] : [inner, 1];
+  const scales = new Float32Array(width);
+  for (let o = 0; o < width; o++) {
+    scales[o] = bestScale(weight, { start: (first + o) * byOutput, step: byInput, count: inner });
+  }
+  const bytes = new Int8Array(inner * width);
+  for (let tile = 0; tile < width; tile += TILE) {
+    const end = Math.min(tile + TILE, width);
+    for (let i = 0; i < inner; i++) {
+      for (let o = tile; o < end; o++) {
+        const scale = scales[o]!;
+        // ⌊x + ½⌋, shifted by 128 to be positive.
+        const level =
+          scale === 0
+            ? 128
+            : Math.floor(weight[(first + o) * byOutput + i * byInput]! / scale + 128.5);
+        bytes[i * width + o] = Math.min(Math.max(level - 128, -MAX_BYTE), MAX_BYTE);
+      }
+    }
+  }
+  return { bytes: tensor(bytes, [inner, width]), scales: tensor(scales, [width]) };
+}
+
+const MAX_BYTE = 127;
+/** Fractions of the largest magnitude at which weights may be clipped. */
+const CLIPS = [1, 0.99, 0.98, 0.97, 0.96, 0.95, 0.93, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5] as const;
+const LOWEST_CLIP = 0.5;
+
+/** Evenly spaced numbers of an array. */
+interface Stride {
+  readonly start: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+/**
+ * The scale with the least squared error. Clipping at c rounds weights to multiples of c/127, which costs
+ * (c/127)²/12 per weight, and truncates larger ones, which costs (|w| − c)² each.
+ * @example 100,000 zeros, a 1 and a −0.2  →  clipped at 0.7: 0.25 + 0.09 instead of 0.52
+ */
+export function bestScale(weights: Float32Array, { start, step, count }: Stride): number {
+  let [largest, sum] = [0, 0];
+  const end = start + step * count;
+  for (let at = start; at < end; at += step) {
+    const magnitude = Math.abs(weights[at]!);
+    sum += magnitude;
+    if (magnitude > largest) largest = magnitude;
+  }
+  if (!Number.isFinite(sum)) {
+    throw new RangeError('weights must be finite numbers, got NaN or infinity');
+  }
+  const truncated = new Float64Array(CLIPS.length);
+  const threshold = LOWEST_CLIP * largest;
+  for (let at = start; at < end; at += step) {
+    const magnitude = Math.abs(weights[at]!);
+    if (magnitude <= threshold) continue;
+    for (let c = CLIPS.length - 1; c > 0; c--) {
+      const excess = magnitude - CLIPS[c]! * largest;
+      if (excess <= 0) break;
+      truncated[c]! += excess * excess;
+    }
+  }
+  const errors = CLIPS.map(
+    (clip, c) => (count * ((clip * largest) / MAX_BYTE) ** 2) / 12 + truncated[c]!,
+  );
+  return (CLIPS[errors.indexOf(Math.min(...errors))]! * largest) / MAX_BYTE;
+}
