@@ -18,7 +18,7 @@ export async function benchDecode({ python }: BenchOptions): Promise<object> {
   // Measured before our model allocates its memory.
   const peer = python && { peer: runPeer(python, 'generate.py', ...BATCHES.map(String)) };
   const bandwidth = await measureBandwidth();
-  const base = qwen3Model();
+  const base = await qwen3Model();
   const adapter = LoraAdapter.create(
     { r: 16, lora_alpha: 32, target_modules: ['q_proj', 'k_proj', 'v_proj', 'o_proj'] },
     base.modules(),

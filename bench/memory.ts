@@ -15,7 +15,7 @@ const lora = { r: 16, lora_alpha: 32, target_modules: ['q_proj', 'k_proj', 'v_pr
  * over the bytes of one float32 copy of the base; then the same with an int8 decoder added.
  */
 export async function benchMemory(): Promise<object> {
-  const base = qwen3Model();
+  const base = await qwen3Model();
   const baseBytes = 4 * parameterCount(base);
   const ratio = () => round((residentMegabytes() * 2 ** 20) / baseBytes);
   const adapter = await useRoles(base);

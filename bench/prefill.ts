@@ -9,7 +9,7 @@ const LENGTH = 256;
 
 /** Speed of a whole forward pass over 4 × 256 tokens, without the head, against raw matmul speed. */
 export async function benchPrefill(): Promise<object> {
-  const base = qwen3Model();
+  const base = await qwen3Model();
   const { config, family } = base.architecture;
   const batch = new PackedBatch(
     Array.from({ length: BATCH }, () => new Int32Array(LENGTH).fill(7)),

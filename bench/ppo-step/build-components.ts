@@ -17,7 +17,8 @@ export async function caseComponents(request: CaseRequest): Promise<PPOComponent
     ...{ rolloutPrecision: request.precision, advantageEstimator: 'gae' as const },
     ...request.config,
   });
-  const base = qwen3Model(request.layers);
+  const precision = request.config?.basePrecision === 'int8' ? 'int8' : 'f32';
+  const base = await qwen3Model({ layers: request.layers, precision });
   const tokenizer = await endingTokenizer(request, base.architecture.config.vocab_size);
   const adapter = LoraAdapter.create(toLoraConfig(config), base.modules(), 'reward');
   const head = randomHead(base.architecture.config.hidden_size);

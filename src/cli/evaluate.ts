@@ -29,8 +29,8 @@ import { bold, dim, lineWidth, type Output, stripControls } from './terminal.ts'
 const about = `Compare a policy with its reference, the model without the adapter. If --adapter is the folder of a run, its settings are the defaults, and its validation prompts are used.`;
 
 const { prompts, split, promptColumn, template, chat, systemPrompt } = runConfigShape;
-const { modelName, revision, maxPromptTokens, truncatePrompts, maxPrompts, reward } =
-  runConfigShape;
+const { modelName, revision, basePrecision, reward } = runConfigShape;
+const { maxPromptTokens, truncatePrompts, maxPrompts } = runConfigShape;
 const { rewardTimeout, humanFallback, missingEosPenalty } = runConfigShape;
 const { evalBestOf, logSamples, seed } = runConfigShape;
 const { maxNewTokens, temperature, topK, topP, minP, stop } = runConfigShape;
@@ -38,7 +38,8 @@ const { rolloutPrecision, rolloutBatchSize } = runConfigShape;
 
 const groups = {
   'Prompts:': {
-    ...{ modelName, revision, prompts, split, promptColumn, template, chat, systemPrompt },
+    ...{ modelName, revision, basePrecision },
+    ...{ prompts, split, promptColumn, template, chat, systemPrompt },
     ...{ maxPromptTokens, truncatePrompts, maxPrompts },
   },
   'Rewards:': { reward, rewardTimeout, humanFallback, missingEosPenalty },

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type ResolveModelOptions, resolveModel } from '../base-setup/hub/index.ts';
 import { type ModelHeader, readModelHeader } from '../models/decoder/load-model.ts';
-import { type LoadedModel, loadModel } from '../models/index.ts';
+import { type LoadedModel, type LoadModelOptions, loadModel } from '../models/index.ts';
 import { formatBytes, formatSeconds, shortPath } from './format.ts';
 import { StatusLine } from './status-line.ts';
 import { dim, type Output, progressBar, showStatus, stripControls } from './terminal.ts';
@@ -12,10 +12,15 @@ interface ModelName {
 }
 
 /** Loads a model and shows the progress of a download. */
-export async function loadWithProgress({ modelName, revision }: ModelName): Promise<LoadedModel> {
-  const folder = await resolveWithProgress({ modelName, revision });
+export async function loadWithProgress({
+  basePrecision,
+  ...model
+}: ModelName & Pick<LoadModelOptions, 'basePrecision'>): Promise<LoadedModel> {
+  const { modelName } = model;
+  const folder = await resolveWithProgress(model);
   const hideStatus = showStatus(`Loading ${shortPath(modelName)}`);
-  return loadModel(folder, { name: nameOf(modelName, folder) }).finally(hideStatus);
+  const name = nameOf(modelName, folder);
+  return loadModel(folder, { name, basePrecision }).finally(hideStatus);
 }
 
 /** Reads the header of a model and shows the progress of a download. */

@@ -22,6 +22,12 @@ export const ppoConfigShape = {
     .default('Qwen/Qwen3-0.6B-Base')
     .describe('Base model: a folder or a Hugging Face hub id'),
   revision: z.string().min(1).optional().describe('Branch, tag or commit on the hub'),
+  basePrecision: z
+    .enum(['f32', 'int8', 'auto'])
+    .default('f32')
+    .describe(
+      'Precision of the frozen base in every role: f32; int8, which rounds its matrices to 8 bits and takes a quarter of the memory; or auto, which measures once whether int8 is faster on this machine',
+    ),
   adapter: z
     .string()
     .min(1)
@@ -41,7 +47,9 @@ export const ppoConfigShape = {
   minP,
   stop: generationConfigSchema.shape.stop,
   samplesPerPrompt: count.default(1).describe('Responses per prompt in a step'),
-  rolloutPrecision: generationConfigSchema.shape.precision,
+  rolloutPrecision: generationConfigSchema.shape.precision.describe(
+    'Precision of the weights while generating: f32 is fast, f32-feeds shares the base weights instead of copying them, int8 multiplies bytes and corrects by importance weights; int8 if basePrecision is int8 or auto',
+  ),
   rolloutBatchSize: count
     .optional()
     .describe(
@@ -258,8 +266,10 @@ export function fillDependentDefaults<O extends PPOConfigOptions>(options: O): O
     Object.entries(options ?? {}).filter(([, value]) => value !== undefined),
   ) as O;
   const preset = presets[set.preset!];
+  const { basePrecision = 'f32' } = set;
+  const rollouts = basePrecision === 'f32' ? {} : ({ rolloutPrecision: 'int8' } as const);
   const estimator = set.advantageEstimator ?? preset?.advantageEstimator;
-  return { ...estimatorDefaults[estimator!], ...preset, ...set };
+  return { ...estimatorDefaults[estimator!], ...rollouts, ...preset, ...set };
 }
 
 /** Checks hyper-parameters and fills in the defaults.

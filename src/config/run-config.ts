@@ -3,7 +3,12 @@ import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { dataConfigShape, findDataContradiction } from './data-config.ts';
 import { parseConfig, type WithModel } from './parse-config.ts';
-import { fillDependentDefaults, findPpoContradiction, ppoConfigShape } from './ppo-config.ts';
+import {
+  fillDependentDefaults,
+  findPpoContradiction,
+  type PPOConfig,
+  ppoConfigShape,
+} from './ppo-config.ts';
 import {
   findRewardError,
   formatRewardSpec,
@@ -82,6 +87,7 @@ export function resolveRunConfig(
 export interface AnyRunConfig {
   readonly modelName: string;
   readonly revision?: string | undefined;
+  readonly basePrecision: PPOConfig['basePrecision'];
   readonly adapter?: string | undefined;
   readonly output?: string | undefined;
   readonly keepCheckpoints: number;

@@ -7,7 +7,7 @@ import { trainingConfigShape } from './training-config.ts';
 const count = z.int().min(1);
 const rate = z.number().positive();
 
-const { modelName, revision, adapter, seed } = ppoConfigShape;
+const { modelName, revision, basePrecision, adapter, seed } = ppoConfigShape;
 const { schedule, warmupSteps, weightDecay, maxGradNorm, saveActivations } = ppoConfigShape;
 const { maxSteps, shuffle, evalInterval, saveInterval, keepCheckpoints } = trainingConfigShape;
 
@@ -15,6 +15,7 @@ const { maxSteps, shuffle, evalInterval, saveInterval, keepCheckpoints } = train
 const stageShape = {
   modelName,
   revision,
+  basePrecision,
   adapter: adapter.describe(
     'LoRA adapter to start from, such as the result of SFT; its rank and modules replace the settings',
   ),
@@ -59,12 +60,26 @@ export const rewardConfigShape = {
   learningRate: rate.default(1e-4).describe('Learning rate of the adapter and the head'),
 };
 
-/** Rejects an initial adapter if all weights are trained: the whole model must contain it. */
+/** Rejects what training all weights excludes: an initial adapter, which the whole model must contain, and
+ *  a base in bytes, which cannot be trained. */
 export function refineFullParameters(
-  { adapter, fullParameters }: { adapter?: string | undefined; fullParameters: boolean },
+  {
+    adapter,
+    fullParameters,
+    basePrecision,
+  }: Pick<
+    z.output<z.ZodObject<typeof sftConfigShape>>,
+    'adapter' | 'fullParameters' | 'basePrecision'
+  >,
   context: z.RefinementCtx,
 ): void {
-  if (adapter === undefined || !fullParameters) return;
+  if (!fullParameters) return;
+  if (basePrecision !== 'f32') {
+    const rule = 'because the weights themselves are trained';
+    const message = `basePrecision must be f32 with fullParameters, ${rule}, got ${basePrecision}`;
+    context.addIssue({ code: 'custom', message });
+  }
+  if (adapter === undefined) return;
   const message = `fullParameters must be false to start from the adapter ${adapter}, got true; merge the adapter with "proximal merge" and start from that model, or leave out fullParameters`;
   context.addIssue({ code: 'custom', message });
 }

@@ -155,10 +155,9 @@ export class PPOTrainer {
   }
 
   private async build(): Promise<PPOComponents> {
-    const { modelName, revision, adapter } = this.config;
-    const loaded = this.options.model;
-    const model =
-      loaded ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
+    const { modelName, revision, basePrecision, adapter } = this.config;
+    const options = { basePrecision, ...(revision !== undefined && { revision }) };
+    const model = this.options.model ?? (await loadModel(modelName, options));
     const warn = (message: string) => void this.warnings.push(message);
     const initial = adapter === undefined ? undefined : await readAdapter(adapter, model.base);
     if (initial?.warning !== undefined) warn(initial.warning);

@@ -140,12 +140,12 @@ async function respondBoth(
 }
 
 async function loadOnce(
-  { modelName, revision }: RunConfig,
+  { modelName, revision, basePrecision }: RunConfig,
   loaded: Map<string, LoadedModel>,
 ): Promise<LoadedModel> {
-  const key = JSON.stringify([modelName, revision]);
-  const model =
-    loaded.get(key) ?? (await loadModel(modelName, revision === undefined ? {} : { revision }));
+  const key = JSON.stringify([modelName, revision, basePrecision]);
+  const options = { basePrecision, ...(revision !== undefined && { revision }) };
+  const model = loaded.get(key) ?? (await loadModel(modelName, options));
   loaded.set(key, model);
   return model;
 }

@@ -3,6 +3,7 @@ import { readPeftConfig } from '../base-setup/lora/peft-config.ts';
 import { ConfigError } from '../config/parse-config.ts';
 import { pathExists } from '../fs/index.ts';
 import { CheckpointStore, checkpointsName } from '../loop/checkpoint-store.ts';
+import { type BasePrecision, chooseBasePrecision } from '../models/decoder/base-precision.ts';
 import { locateRunFiles, readRunConfig } from './run-folder.ts';
 import { stateName } from './run-state.ts';
 
@@ -55,13 +56,27 @@ export async function findAdapter(
 /** Config keys that determine where training starts. */
 interface StartConfig {
   readonly modelName: string;
+  readonly basePrecision: BasePrecision | 'auto';
   readonly revision?: string | undefined;
   readonly adapter?: string | undefined;
 }
 
 /** Where training starts: if `modelName` is a run or an adapter, its base becomes the model and its
- *  adapter the initial one. */
+ *  adapter the initial one. A base precision of `auto` becomes the faster one of this machine, which the
+ *  run keeps when it is resumed. */
 export async function resolveStart<C extends StartConfig>(
+  config: C,
+): Promise<{ readonly config: C; readonly message: string | undefined }> {
+  const { config: start, message } = await findStart(config);
+  if (config.basePrecision !== 'auto') return { config: start, message };
+  const chosen = await chooseBasePrecision();
+  return {
+    config: { ...start, basePrecision: chosen.precision },
+    message: message === undefined ? chosen.message : `${message}\n${chosen.message}`,
+  };
+}
+
+async function findStart<C extends StartConfig>(
   config: C,
 ): Promise<{ readonly config: C; readonly message: string | undefined }> {
   const found = await findModel(config.modelName);

@@ -169,8 +169,12 @@ export async function runTraining<
 }
 
 /** Loads the model that a config names. */
-function loadNamedModel({ modelName, revision }: AnyRunConfig): Promise<LoadedModel> {
-  return loadModel(modelName, revision === undefined ? {} : { revision });
+function loadNamedModel({
+  modelName,
+  revision,
+  basePrecision,
+}: AnyRunConfig): Promise<LoadedModel> {
+  return loadModel(modelName, { basePrecision, ...(revision !== undefined && { revision }) });
 }
 
 interface PreparedRun<D extends object> {

@@ -83,8 +83,8 @@ export class SFTTrainer {
   }
 
   private async load(): Promise<LoadedModel> {
-    const { modelName, revision, adapter, fullParameters, seed } = this.config;
-    const options = revision === undefined ? {} : { revision };
+    const { modelName, revision, basePrecision, adapter, fullParameters, seed } = this.config;
+    const options = { basePrecision, ...(revision !== undefined && { revision }) };
     const model = this.loadedModel ?? (await loadModel(modelName, options));
     if (adapter !== undefined) this.adapter = (await readAdapter(adapter, model.base)).adapter;
     else if (!fullParameters) {

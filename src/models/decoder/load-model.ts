@@ -7,8 +7,10 @@ import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { parseJsonObject } from '../../fs/index.ts';
 import { BaseModel } from './base-model.ts';
+import { type BasePrecision, chooseBasePrecision } from './base-precision.ts';
 import { type Architecture, readArchitecture } from './families/index.ts';
 import { byName, fingerprintStream, type NamedWeight } from './fingerprint-weights.ts';
+import { quantizeBase } from './quantize-base.ts';
 import { moduleShapes, weightShapes } from './weight-shapes.ts';
 
 /** A base model and its tokenizer, read from the same folder. */
@@ -24,6 +26,8 @@ export interface LoadedModel {
 export interface LoadModelOptions extends ResolveModelOptions {
   /** What adapters and errors call the model; by default the id or folder that it is loaded from. */
   readonly name?: string | undefined;
+  /** Precision of the matrices; f32 by default. `auto` is int8 if that is faster on this machine. */
+  readonly basePrecision?: BasePrecision | 'auto' | undefined;
 }
 
 /** Loads a Hugging Face model from a folder or from the hub. */
@@ -34,8 +38,11 @@ export async function loadModel(
   const folder = await resolveModel(idOrPath, options);
   const architecture = await readConfig(folder);
   const tokenizer = await loadModelTokenizer(folder, architecture);
-  const { name = resolve(idOrPath) === folder ? folder : idOrPath } = options;
-  return { base: await loadBase(folder, architecture, { name }), tokenizer, folder, name };
+  const { name = resolve(idOrPath) === folder ? folder : idOrPath, basePrecision } = options;
+  const precision =
+    basePrecision === 'auto' ? (await chooseBasePrecision()).precision : basePrecision;
+  const base = await loadBase(folder, architecture, { name, precision });
+  return { base, tokenizer, folder, name };
 }
 
 /** Loads the tokenizer of a model's folder. Its tokens must fit the rows of the model's embedding. */
@@ -74,19 +81,30 @@ export async function readConfig(folder: string): Promise<Architecture> {
 
 /**
  * Loads the base model of a folder. Weights are read one by one, each into its own float32 array, so
- * no second copy exists.
+ * no second copy exists; with precision int8, each array is freed once it is quantized.
  */
 export async function loadBase(
   folder: string,
   architecture: Architecture,
-  { name = folder }: { readonly name?: string } = {},
+  { name = folder, precision = 'f32' }: LoadBaseOptions = {},
 ): Promise<BaseModel> {
+  if (precision === 'int8') {
+    const shapes = [...weightShapes(architecture)].sort(byName);
+    return quantizeBase(architecture, readWeights(folder, { architecture, shapes }), { name });
+  }
   const weights = new Map<string, Tensor<'float32'>>();
   const shapes = weightShapes(architecture);
   for await (const [weight, values] of readWeights(folder, { architecture, shapes })) {
     weights.set(weight, values);
   }
   return new BaseModel(architecture, weights, { name });
+}
+
+interface LoadBaseOptions {
+  /** What errors call the model; the folder by default. */
+  readonly name?: string | undefined;
+  /** f32 by default. */
+  readonly precision?: BasePrecision | undefined;
 }
 
 interface WantedWeights {

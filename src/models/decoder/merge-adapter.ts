@@ -10,6 +10,7 @@ import { transposedModules } from './weight-shapes.ts';
  * both share the weights without an adapter.
  */
 export async function mergeAdapter(base: BaseModel, adapter: LoraAdapter): Promise<BaseModel> {
+  expectFloat32(base, 'merge the adapter');
   const weights = new Map(base.weights);
   for await (const [name, weight] of mergedWeights(base, adapter)) weights.set(name, weight);
   return new BaseModel(base.architecture, weights);
@@ -20,6 +21,7 @@ export async function* mergedWeights(
   base: BaseModel,
   adapter: LoraAdapter | undefined,
 ): AsyncGenerator<readonly [string, Tensor<'float32'>]> {
+  expectFloat32(base, 'merge the adapter');
   for (const module of adapter?.modules() ?? []) {
     if (base.weights.has(`${module}.weight`)) continue;
     throw new RangeError(
@@ -44,6 +46,14 @@ export async function* mergedWeights(
     const { merged } = await graph.run({ weight, a, b });
     yield [name, merged as Tensor<'float32'>];
   }
+}
+
+/** Requires the original weights: a base in bytes has lost some of their digits. */
+export function expectFloat32({ precision }: BaseModel, action: string): void {
+  if (precision === 'f32') return;
+  throw new TypeError(
+    `Cannot ${action}: the base must have its original weights, got ${precision}; load it with base precision f32`,
+  );
 }
 
 interface MergeOptions {

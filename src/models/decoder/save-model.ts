@@ -9,7 +9,7 @@ import {
 import { statIfExists, writeAtomically } from '../../fs/index.ts';
 import type { BaseModel } from './base-model.ts';
 import { buildConfigJson, buildGenerationJson, type ConfigJson } from './config-json.ts';
-import { mergedWeights } from './merge-adapter.ts';
+import { expectFloat32, mergedWeights } from './merge-adapter.ts';
 
 /** What is written with a model besides its own weights. */
 export interface SaveModelOptions {
@@ -47,6 +47,7 @@ export async function saveModel(
   options: SaveModelOptions = {},
 ): Promise<void> {
   const { source, dtype = 'F32', config = {} } = options;
+  expectFloat32(base, 'save the model');
   await mkdir(folder, { recursive: true });
   if (source !== undefined) await expectOtherFolder(folder, source);
   const json = await buildConfigJson(base.architecture, { source, dtype, config });
