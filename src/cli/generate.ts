@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { readAdapter } from '../base-setup/lora/peft-reader.ts';
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
@@ -8,6 +8,7 @@ import { generationConfigSchema } from '../config/generation-config.ts';
 import { ConfigError, parseConfig } from '../config/parse-config.ts';
 import { Generator } from '../generation/generator.ts';
 import type { GeneratedText } from '../generation/sequence.ts';
+import type { BasePrecision } from '../models/decoder/base-precision.ts';
 import type { LoadedModel } from '../models/decoder/load-model.ts';
 import { findAdapter, findModel } from '../run/find-model.ts';
 import { count } from '../run/run-data.ts';
@@ -23,6 +24,7 @@ interface GenerateFlags {
   readonly promptFile?: readonly string[];
   readonly chat?: boolean;
   readonly adapter?: string;
+  readonly basePrecision?: BasePrecision | 'auto';
   readonly json?: boolean;
 }
 
@@ -40,6 +42,11 @@ export function addGenerate(command: Command): void {
     .option(
       '--adapter <folder>',
       'Run or LoRA adapter in PEFT format; its base is the default model',
+    )
+    .addOption(
+      new Option('--base-precision <name>', 'Precision of the base, as in training')
+        .choices(['f32', 'int8', 'auto'])
+        .default('f32'),
     )
     .option('--prompt <text>', 'Prompt to continue; repeatable', collect)
     .option('--prompt-file <file>', 'File with one prompt; - is standard input', collect)
@@ -63,7 +70,7 @@ export function addGenerate(command: Command): void {
 async function generateTexts(flags: GenerateFlags, config: GenerationConfig): Promise<void> {
   const prompts = await readPrompts(flags);
   const { adapter, ...base } = await chooseModel(flags);
-  const model = await loadWithProgress(base);
+  const model = await loadWithProgress({ ...base, basePrecision: flags.basePrecision });
   const meter = new SpeedMeter();
   try {
     await untilInterrupted((signal) =>

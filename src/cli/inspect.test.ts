@@ -226,13 +226,13 @@ test('formatReport() prints aligned tables', () => {
       model-00002-of-00002.safetensors  5.00 kB  BF16, F32
       total                              305 kB
 
-    Model memory in float32
-                    weights  gradients  optimiser    total
-      base, shared  1.00 MB          –          –  1.00 MB
-      reference           –          –          –        –
-      policy        57.3 kB    57.3 kB     115 kB   229 kB
-      value         57.6 kB    57.6 kB     115 kB   230 kB
-      reward        57.6 kB          –          –  57.6 kB
+    Model memory
+                         weights  gradients  optimiser    total
+      base, shared, f32  1.00 MB          –          –  1.00 MB
+      reference                –          –          –        –
+      policy             57.3 kB    57.3 kB     115 kB   229 kB
+      value              57.6 kB    57.6 kB     115 kB   230 kB
+      reward             57.6 kB          –          –  57.6 kB
 
     Generation memory
       engine, f32        749 kB  packed copy, exact

@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { SafetensorsReader } from '../base-setup/safetensors/index.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
 import type { SaveList } from '../engine/graph/index.ts';
 import { engineBytes, type RolloutPrecision } from '../generation/decode-weights.ts';
+import type { BasePrecision } from '../models/decoder/base-precision.ts';
 import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { readConfig } from '../models/decoder/load-model.ts';
@@ -12,6 +13,7 @@ import {
   loraConfigs,
   type ParameterCounts,
 } from '../models/decoder/parameter-counts.ts';
+import { baseBytes } from '../models/decoder/quantize-base.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { findModel } from '../run/find-model.ts';
 import { layerActivationBytes } from '../training/activation-bytes.ts';
@@ -24,6 +26,7 @@ import { formatSections, type Output } from './terminal.ts';
 interface InspectFlags {
   readonly model: string;
   readonly revision?: string;
+  readonly basePrecision: BasePrecision;
   readonly json?: boolean;
 }
 
@@ -38,16 +41,22 @@ export function addInspect(command: Command): void {
       'Model folder, or id on the Hugging Face hub; of a run or an adapter, its base is shown',
     )
     .option('--revision <name>', 'Branch, tag or commit on the hub')
+    .addOption(
+      new Option('--base-precision <name>', 'Precision of the base that is assumed')
+        .choices(['f32', 'int8'])
+        .default('f32'),
+    )
     .option('--json', 'Print one JSON object, sizes in bytes')
     .action(inspectModel);
 }
 
-async function inspectModel({ model, revision, json }: InspectFlags): Promise<void> {
+async function inspectModel(flags: InspectFlags): Promise<void> {
+  const { model, revision, basePrecision, json } = flags;
   const found = await findModel(model);
   printFound(found);
   const { modelName } = found;
   const folder = await resolveWithProgress({ modelName, revision: revision ?? found.revision });
-  const report = await reportModel(modelName, folder);
+  const report = await reportModel(modelName, folder, basePrecision);
   const text = json ? JSON.stringify(report) : formatReport(report, process.stdout);
   process.stdout.write(`${text}\n`);
 }
@@ -70,7 +79,11 @@ interface WeightFile {
 }
 
 /** Describes a model from its config.json and the headers of its weights. */
-async function reportModel(model: string, folder: string): Promise<ModelReport> {
+async function reportModel(
+  model: string,
+  folder: string,
+  basePrecision: BasePrecision,
+): Promise<ModelReport> {
   const architecture = await readConfig(folder);
   const parameters = countParameters(architecture);
   return {
@@ -79,7 +92,7 @@ async function reportModel(model: string, folder: string): Promise<ModelReport> 
     architecture: architecture.config,
     parameters,
     files: await listFiles(folder),
-    memory: estimateMemory(architecture, parameters),
+    memory: estimateMemory(architecture, parameters, basePrecision),
   };
 }
 
@@ -111,10 +124,11 @@ interface RoleMemory {
 
 type RoleName = 'reference' | 'policy' | 'value' | 'reward';
 
-/** Bytes in float32, by role and phase. */
+/** Bytes by role and phase. */
 interface MemoryEstimate {
   /** One copy for all roles. */
   readonly base: number;
+  readonly basePrecision: BasePrecision;
   readonly roles: Readonly<Record<RoleName, RoleMemory>>;
   /** Weights that generation holds in addition to the base. */
   readonly rolloutEngine: Readonly<Record<RolloutPrecision, number>>;
@@ -143,6 +157,7 @@ const tokens = batch.batch * batch.length;
 export function estimateMemory(
   architecture: Architecture,
   parameters: ParameterCounts,
+  basePrecision: BasePrecision = 'f32',
 ): MemoryEstimate {
   const { config } = architecture;
   const layers = config.num_hidden_layers;
@@ -151,9 +166,10 @@ export function estimateMemory(
   const perToken = 8 * layers * config.num_key_value_heads * config.head_dim;
   const layerAtWork = layerBytes('all');
   return {
-    base: 4 * parameters.total,
+    base: baseBytes(architecture, basePrecision),
+    basePrecision,
     roles: estimateRoles(parameters.lora.attention, config.hidden_size),
-    rolloutEngine: engineBytes(architecture),
+    rolloutEngine: engineBytes(architecture, basePrecision),
     kvCache: { perToken, perSequence: batch.length * perToken },
     activations: {
       none: layers * layerBytes('none'),
@@ -162,7 +178,7 @@ export function estimateMemory(
     },
     layerAtWork,
     logits: 2 * 4 * Math.min(tokens * config.vocab_size, LOGITS_AT_ONCE),
-    ppo: estimatePpo(architecture),
+    ppo: estimatePpo(architecture, basePrecision),
   };
 }
 
@@ -182,9 +198,12 @@ function estimateRoles(adapter: number, head: number): MemoryEstimate['roles'] {
 }
 
 /** Memory of a run with this batch, half of its tokens in prompts. */
-function estimatePpo(architecture: Architecture): MemoryEstimate['ppo'] {
+function estimatePpo(
+  architecture: Architecture,
+  basePrecision: BasePrecision,
+): MemoryEstimate['ppo'] {
   const half = batch.length / 2;
-  const config = resolvePPOConfig({ batchSize: batch.batch, maxNewTokens: half });
+  const config = resolvePPOConfig({ batchSize: batch.batch, maxNewTokens: half, basePrecision });
   const run = { config, promptLengths: [half], rewardModels: 1 };
   const estimator = new MemoryEstimator(architecture, run);
   const estimate = (phase: 'rollout' | 'update') => {
@@ -211,7 +230,7 @@ export function formatReport(report: ModelReport, output: Output): string {
     ['Architecture', formatArchitecture(architecture)],
     ['Parameters', formatParameters(parameters, architecture.num_hidden_layers)],
     ['Files', formatFiles(files)],
-    ['Model memory in float32', formatRoles(memory)],
+    ['Model memory', formatRoles(memory)],
     ['Generation memory', formatGeneration(memory)],
     [`Training memory for ${formatWhole(tokens)} tokens`, formatTraining(memory)],
     [
@@ -274,7 +293,7 @@ function formatFiles(files: readonly WeightFile[]): string {
   return formatTable(rows.length > 1 ? [...rows, ['total', formatBytes(bytes), '']] : rows, 'lrl');
 }
 
-function formatRoles({ base, roles }: MemoryEstimate): string {
+function formatRoles({ base, basePrecision, roles }: MemoryEstimate): string {
   const rows = Object.entries(roles).map(([name, { weights, gradients, optimizer, total }]) => [
     name,
     ...[weights, gradients, optimizer, total].map(bytesOrDash),
@@ -282,25 +301,30 @@ function formatRoles({ base, roles }: MemoryEstimate): string {
   return formatTable(
     [
       ['', 'weights', 'gradients', 'optimiser', 'total'],
-      ['base, shared', formatBytes(base), '–', '–', formatBytes(base)],
+      [`base, shared, ${basePrecision}`, formatBytes(base), '–', '–', formatBytes(base)],
       ...rows,
     ],
     'lrrrr',
   );
 }
 
-function formatGeneration({ rolloutEngine, kvCache, ppo }: MemoryEstimate): string {
+function formatGeneration(memory: MemoryEstimate): string {
+  const { rolloutEngine, kvCache, ppo } = memory;
   const { perToken, perSequence } = kvCache;
   return formatTable(
     [
       ['engine, f32', bytesOrDash(rolloutEngine.f32), 'packed copy, exact'],
       ['engine, f32-feeds', bytesOrDash(rolloutEngine['f32-feeds']), 'uses the base itself'],
-      ['engine, int8', bytesOrDash(rolloutEngine.int8), 'fastest, approximate'],
+      ['engine, int8', bytesOrDash(rolloutEngine.int8), describeInt8(memory)],
       ['keys and values', formatBytes(perToken), 'per token'],
       ['', formatBytes(perSequence), `per text of ${ppo.sequenceLength} tokens`],
     ],
     'lrl',
   );
+}
+
+function describeInt8({ basePrecision }: MemoryEstimate): string {
+  return basePrecision === 'int8' ? 'uses the base itself, approximate' : 'fastest, approximate';
 }
 
 function formatTraining({ activations, layerAtWork, logits }: MemoryEstimate): string {

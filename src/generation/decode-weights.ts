@@ -19,6 +19,11 @@ import {
  */
 export type RolloutPrecision = 'f32' | 'f32-feeds' | 'int8';
 
+/** The fastest precision that needs no copy of a base's weights. */
+export function sharedPrecision({ precision }: Pick<BaseModel, 'precision'>): RolloutPrecision {
+  return precision === 'int8' ? 'int8' : 'f32-feeds';
+}
+
 /** Sampling needs less precision than training: importance weights correct for it. */
 const SAMPLING_ROWS: RowFormat = 'one-byte';
 

@@ -1,4 +1,4 @@
-export type { RolloutPrecision } from './decode-weights.ts';
+export { type RolloutPrecision, sharedPrecision } from './decode-weights.ts';
 export type { GenerationOptions } from './generation-options.ts';
 export { Generator, type GeneratorOptions, type Prompt } from './generator.ts';
 export {

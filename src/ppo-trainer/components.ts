@@ -3,6 +3,7 @@ import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import { ExperienceBuffer } from '../experience-buffer/index.ts';
+import { sharedPrecision } from '../generation/index.ts';
 import {
   type LoadedModel,
   PolicyModel,
@@ -91,7 +92,7 @@ export function buildComponents(
     policy: new PolicyModel({ ...roleOptions, precision: config.rolloutPrecision, adapter }),
     reference: new PolicyModel({
       ...roleOptions,
-      precision: 'f32-feeds',
+      precision: sharedPrecision(model.base),
       adapter: initialAdapter,
     }),
     value: createValueModel(config, model, rewardModel),

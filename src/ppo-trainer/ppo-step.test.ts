@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { roundingOf } from '../../test/helpers/model-fixtures.ts';
 import { largestDifference } from '../../test/helpers/pass-checks.ts';
-import { countX, tinyLoaded, tinyPrompts, trainedWeights } from '../../test/helpers/ppo-run.ts';
+import {
+  countX,
+  tinyBytes,
+  tinyLoaded,
+  tinyPrompts,
+  trainedWeights,
+} from '../../test/helpers/ppo-run.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import { observeRuns } from '../engine/runtime/index.ts';
 import { reusesPrompts } from '../training/micro-batches.ts';
@@ -13,7 +20,8 @@ const config: PPOConfigOptions = {
 
 /** Two steps of PPO: their tokens, metrics and products, and the weights after them. */
 async function run(options: PPOConfigOptions) {
-  const trainer = new PPOTrainer({ ...config, ...options }, { model: tinyLoaded, rewards: countX });
+  const model = options.basePrecision === 'int8' ? tinyBytes : tinyLoaded;
+  const trainer = new PPOTrainer({ ...config, ...options }, { model, rewards: countX });
   let flops = 0;
   const end = observeRuns((one) => {
     flops += one.flops;
@@ -26,19 +34,39 @@ async function run(options: PPOConfigOptions) {
 }
 
 describe('ppoStep()', () => {
-  it.each(['f32', 'int8'] as const)(
-    'computes the same update with less work if passes are reused, with %s rollouts',
-    async (rolloutPrecision) => {
-      const reused = await run({ rolloutPrecision, keepPasses: true });
-      const plain = await run({ rolloutPrecision, keepPasses: false });
-      expect(reused.tokens).toEqual(plain.tokens);
-      expect(reused.flops).toBeLessThan(0.95 * plain.flops);
-      expect(reused.metrics['loss/policy_avg']).toBeCloseTo(plain.metrics['loss/policy_avg']!, 5);
-      for (const [name, weights] of Object.entries(plain.weights)) {
-        expect(largestDifference(weights, reused.weights[name]!), name).toBeLessThan(1e-6);
-      }
+  it.each<PPOConfigOptions>([{}, { basePrecision: 'int8' }])(
+    'starts with ratios of 1 and a KL of 0: %o',
+    async (options) => {
+      const model = options.basePrecision === 'int8' ? tinyBytes : tinyLoaded;
+      const trainer = new PPOTrainer(
+        { ...config, ...options, ppoEpochs: 1 },
+        { model, rewards: countX },
+      );
+      const { metrics } = await trainer.ppoStep(tinyPrompts, { step: 1 });
+      expect(metrics['objective/kl']).toBeCloseTo(0, 6);
+      expect(metrics['val/ratio']).toBeCloseTo(1, 6);
+      expect(metrics['policy/approxkl_avg']).toBeCloseTo(0, 9);
+      expect(metrics['policy/clipfrac_avg']).toBe(0);
     },
   );
+
+  it.each<PPOConfigOptions>([
+    { rolloutPrecision: 'f32' },
+    { rolloutPrecision: 'int8' },
+    { rolloutPrecision: 'f32-feeds', basePrecision: 'int8' },
+    { basePrecision: 'int8' },
+  ])('computes the same update with less work if passes are reused: %o', async (options) => {
+    const reused = await run({ ...options, keepPasses: true });
+    const plain = await run({ ...options, keepPasses: false });
+    expect(reused.tokens).toEqual(plain.tokens);
+    expect(reused.flops).toBeLessThan(0.95 * plain.flops);
+    expect(reused.metrics['loss/policy_avg']).toBeCloseTo(plain.metrics['loss/policy_avg']!, 5);
+    const model = options.basePrecision === 'int8' ? tinyBytes : tinyLoaded;
+    const within = roundingOf(model.base, 1e-6);
+    for (const [name, weights] of Object.entries(plain.weights)) {
+      expect(largestDifference(weights, reused.weights[name]!), name).toBeLessThan(within);
+    }
+  });
 
   it.each([{ keepPasses: true }, { keepPasses: false }, { rolloutPrecision: 'int8' as const }])(
     'generates the same tokens and learns the same weights for any rolloutShardSize: %o',

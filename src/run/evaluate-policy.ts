@@ -1,5 +1,6 @@
 import { type LoraAdapter, readAdapter } from '../base-setup/index.ts';
 import type { RunConfig } from '../config/run-config.ts';
+import { sharedPrecision } from '../generation/index.ts';
 import type { EvaluationReport, Performance } from '../loop/evaluation-report.ts';
 import { type LoadedModel, PolicyModel } from '../models/index.ts';
 import type { EvaluationPrompt, Scorer } from '../ppo-trainer/evaluator.ts';
@@ -86,7 +87,8 @@ async function measure(
 ): Promise<Omit<EvaluationReport, 'convergence'>> {
   const { rolloutBatchSize: batchSize, rolloutPrecision: precision } = config;
   const roles = { base: model.base, tokenizer: model.tokenizer, batchSize };
-  const reference = new PolicyModel({ ...roles, precision: 'f32-feeds', adapter: start });
+  const shared = sharedPrecision(model.base);
+  const reference = new PolicyModel({ ...roles, precision: shared, adapter: start });
   const policy = new PolicyModel({ ...roles, precision, adapter });
   const part = adapter === start ? 'reference' : 'policy';
   try {

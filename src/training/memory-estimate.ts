@@ -4,7 +4,8 @@ import type { StageConfig } from '../config/stage-config.ts';
 import { engineBytes } from '../generation/decode-weights.ts';
 import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
-import { countAdapter, countParameters } from '../models/decoder/parameter-counts.ts';
+import { countAdapter } from '../models/decoder/parameter-counts.ts';
+import { baseBytes } from '../models/decoder/quantize-base.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { activationMeter, layerActivationBytes } from './activation-bytes.ts';
 import { TRAINED_LOGITS_AT_ONCE } from './language-pass.ts';
@@ -77,12 +78,13 @@ export class MemoryEstimator {
       { length: config.batchSize },
       (_, i) => lengths[i % lengths.length] ?? 0,
     ).reduce((sum, length) => sum + length, 0);
-    this.engine = engineBytes(architecture);
+    const precision = config.basePrecision === 'int8' ? 'int8' : 'f32';
+    this.engine = engineBytes(architecture, precision);
     this.savedBytes = { none: meter('none'), matmul: meter('matmul'), all: meter('all') };
     const adapter = 4 * countAdapter(architecture, lora);
     this.resident =
       PROCESS +
-      4 * countParameters(architecture).total +
+      baseBytes(architecture, precision) +
       adapter * ((OPTIMIZER_COPIES + STEP_COPIES) * this.trainedModels + rewardModels);
   }
 
@@ -104,7 +106,7 @@ export class MemoryEstimator {
     const cache = cacheBytes(this.architecture.config, { slots, length: this.longest });
     const sampling = SAMPLING_COPIES * 4 * slots * vocab_size;
     // While a session copies a weight, both copies exist.
-    const sessionCopy = rolloutPrecision === 'f32-feeds' ? 0 : 4 * vocab_size * hidden_size;
+    const sessionCopy = this.engine[rolloutPrecision] === 0 ? 0 : 4 * vocab_size * hidden_size;
     const resident = this.resident + this.engine[rolloutPrecision];
     const rollout = resident + Math.max(sessionCopy, cache + sampling);
     const update = resident + this.updateBytes(settings);
@@ -184,7 +186,8 @@ export function estimateStageBytes(
   { config, trained, longest, isFull, head }: StageMemoryOptions,
 ): number {
   const { num_hidden_layers: layers, vocab_size } = architecture.config;
-  const base = isFull ? 0 : 4 * countParameters(architecture).total;
+  const precision = config.basePrecision === 'int8' ? 'int8' : 'f32';
+  const base = isFull ? 0 : baseBytes(architecture, precision);
   const fitting = Math.max(1, Math.floor(config.maxTokensAtOnce / longest));
   const batch = Math.min(fitting, config.batchSize);
   const lora = toLoraConfig(config);

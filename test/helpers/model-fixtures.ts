@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
 import type { BaseModel } from '../../src/models/decoder/base-model.ts';
+import type { BasePrecision } from '../../src/models/decoder/base-precision.ts';
 import { loadBase, readConfig } from '../../src/models/decoder/load-model.ts';
 
 /** What transformers computes for one sequence. */
@@ -70,15 +71,33 @@ export function readStories(): readonly StoryCase[] {
   return JSON.parse(readFileSync(join(storiesFolder, 'golden.json'), 'utf8')).cases;
 }
 
-export async function loadFolder(folder: string): Promise<BaseModel> {
-  return loadBase(folder, await readConfig(folder));
+export async function loadFolder(
+  folder: string,
+  precision: BasePrecision = 'f32',
+): Promise<BaseModel> {
+  return loadBase(folder, await readConfig(folder), { precision });
+}
+
+/** Every fixture at every precision of the base, for what must hold at each. */
+export const fixtureCases: readonly { name: string; precision: BasePrecision }[] =
+  fixtureNames.flatMap((name) =>
+    (['f32', 'int8'] as const).map((precision) => ({ name, precision })),
+  );
+
+/** How far numbers may differ that are computed in another order: rows of two bytes round the difference
+ *  of two float32 numbers up to a step of the low byte. */
+export function roundingOf({ bytes }: BaseModel, float32 = 1e-5): number {
+  return bytes?.format.rows === 'two-byte' ? 100 * float32 : float32;
 }
 
 /** The model of a folder, for the tests of the surrounding `describe`. */
-export function useModel(folder: string): { readonly base: BaseModel } {
+export function useModel(
+  folder: string,
+  precision: BasePrecision = 'f32',
+): { readonly base: BaseModel } {
   const model: { base?: BaseModel } = {};
   beforeAll(async () => {
-    model.base = await loadFolder(folder);
+    model.base = await loadFolder(folder, precision);
   });
   afterAll(() => model.base?.dispose());
   return model as { readonly base: BaseModel };

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PPOConfigOptions } from '../../src/config/ppo-config.ts';
 import type { TrainEvent } from '../../src/loop/index.ts';
+import { orderedWeights, quantizeBase } from '../../src/models/decoder/quantize-base.ts';
 import type { LoadedModel } from '../../src/models/index.ts';
 import {
   PPOTrainer,
@@ -23,6 +24,12 @@ export const tinyLoaded: LoadedModel = {
   base: tinyModel(1),
   tokenizer: tinyTokenizer(),
   folder: 'tiny',
+};
+
+/** The same with its matrices in bytes. */
+export const tinyBytes: LoadedModel = {
+  ...tinyLoaded,
+  base: await quantizeBase(tinyLoaded.base.architecture, orderedWeights(tinyLoaded.base)),
 };
 
 /** A config in which every part has state that resuming must restore. */

@@ -13,7 +13,8 @@ import { byteLimit, type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { BaseModel } from './base-model.ts';
 import { backward, forward } from './forward.ts';
 import { PackedBatch } from './packed-batch.ts';
-import { orderedWeights, quantizeBase, quantizedBytes } from './quantize-base.ts';
+import { countParameters } from './parameter-counts.ts';
+import { baseBytes, orderedWeights, quantizeBase } from './quantize-base.ts';
 import { runTokenHead } from './token-head.ts';
 import { transposedModules } from './weight-shapes.ts';
 
@@ -128,7 +129,10 @@ describe.each(['llama-gqa', 'qwen2-untied', 'qwen3-tied', 'gpt2-default'])(
         ...[...base.weights.values()].map((w) => w.data),
       ];
       const bytes = held.reduce((sum, { byteLength }) => sum + byteLength, 0);
-      expect(quantizedBytes(base.architecture)).toBe(bytes);
+      expect(baseBytes(base.architecture, 'int8')).toBe(bytes);
+      expect(baseBytes(base.architecture, 'f32')).toBe(
+        4 * countParameters(base.architecture).total,
+      );
       await base.dispose();
     });
   },

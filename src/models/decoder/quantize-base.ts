@@ -43,9 +43,9 @@ export async function exactFormat(): Promise<ByteFormat> {
   return { rows: maxByte === 127 ? 'two-byte' : 'float32', maxByte };
 }
 
-/** Bytes of memory of a model's weights if its matrices are in bytes. */
-export function quantizedBytes(architecture: Architecture): number {
-  const layouts = matrixLayouts(architecture);
+/** Bytes of memory of a model's weights at a precision. */
+export function baseBytes(architecture: Architecture, precision: BaseModel['precision']): number {
+  const layouts = precision === 'int8' ? matrixLayouts(architecture) : new Map();
   let total = 0;
   for (const [name, shape] of weightShapes(architecture)) {
     const layout = layouts.get(name);
