@@ -145,8 +145,10 @@ export function countTrained(
   settings: LoraFields,
   { model, start }: { readonly model: ModelHeader; readonly start: RunSources<unknown>['start'] },
 ): number {
+  const { base } = model;
   const adapter =
-    start?.adapter ?? LoraAdapter.create(toLoraConfig(settings), model.base.modules());
+    start?.adapter ??
+    LoraAdapter.create(toLoraConfig(settings, base.architecture.config), base.modules());
   return [...adapter.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
 }
 

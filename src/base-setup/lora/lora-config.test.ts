@@ -32,10 +32,15 @@ describe('isTarget()', () => {
 });
 
 it('toLoraConfig() uses PEFT names, and all-linear instead of a list that has it', () => {
-  const fields = { loraR: 4, loraAlpha: 8, loraDropout: 0, loraTargets: ['q_proj'] };
+  const common = { loraR: 4, loraAlpha: 8, loraDropout: 0, loraLayers: 'all' };
+  const fields = { ...common, loraTargets: ['q_proj'] };
   const lora = { r: 4, lora_alpha: 8, lora_dropout: 0 };
-  expect(toLoraConfig(fields)).toEqual({ ...lora, target_modules: ['q_proj'] });
-  expect(toLoraConfig({ ...fields, loraTargets: ['q_proj', 'all-linear'] })).toEqual({
+  expect(toLoraConfig(fields, { num_hidden_layers: 2 })).toEqual({
+    ...lora,
+    target_modules: ['q_proj'],
+  });
+  const all = { ...fields, loraTargets: ['q_proj', 'all-linear'] };
+  expect(toLoraConfig(all, { num_hidden_layers: 2 })).toEqual({
     ...lora,
     target_modules: 'all-linear',
   });
