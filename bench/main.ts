@@ -12,6 +12,7 @@ import { benchPpoStep } from './ppo-step.ts';
 import { benchPrefill } from './prefill.ts';
 import { benchRewardThread } from './reward-thread.ts';
 import { benchSteady } from './steady.ts';
+import { benchTrunk } from './trunk.ts';
 
 interface Benchmark {
   /** Returns the numbers as one JSON object; prints nothing to stdout. */
@@ -32,6 +33,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   dashboard: benchmark(benchDashboard),
   'demo-profile': benchmark(benchDemoProfile),
   steady: benchmark(benchSteady),
+  trunk: benchmark(benchTrunk),
   'reward-thread': benchmark(benchRewardThread),
   'ppo-step': benchmark(benchPpoStep),
   'ppo-scaling': benchmark(benchPpoScaling),

@@ -1,3 +1,4 @@
+import type { Metrics } from '../../src/loop/index.ts';
 import { loadModel, type PolicyModel, type SFTModel } from '../../src/models/index.ts';
 import { PPOTrainer } from '../../src/ppo-trainer/index.ts';
 import { rewards } from '../../src/reward-kl/index.ts';
@@ -43,11 +44,25 @@ const heldOut = [
 const MAX_NEW_TOKENS = 32;
 const SAMPLES = 32;
 
+interface StoryOptions {
+  readonly steps: number;
+  readonly seed?: number;
+  /** Layers with an adapter; all by default. */
+  readonly loraLayers?: number | string;
+}
+
+interface StoryResult {
+  readonly before: Stories;
+  readonly after: Stories;
+  /** Of each step. */
+  readonly metrics: readonly Metrics[];
+}
+
 /** Trains a story model towards happy words, and measures it before and after. */
 export async function learnStories(
   folder: string,
-  { steps, seed = 0 }: { steps: number; seed?: number },
-): Promise<{ before: Stories; after: Stories }> {
+  { steps, seed = 0, loraLayers = 'all' }: StoryOptions,
+): Promise<StoryResult> {
   const model = await loadModel(folder);
   const sentiment = rewards.sentiment();
   const trainer = new PPOTrainer(
@@ -61,16 +76,22 @@ export async function learnStories(
       valueLearningRate: 1e-3,
       klCoef: 0.05,
       gamma: 1,
+      loraLayers,
     },
     { model, rewards: sentiment },
   );
   const { policy, reference } = await trainer.components();
   const before = await measure(policy, reference, seed);
-  await trainer.train(openings, { maxSteps: steps, numEpochs: steps });
+  const metrics: Metrics[] = [];
+  await trainer.train(openings, {
+    maxSteps: steps,
+    numEpochs: steps,
+    callbacks: [{ onStepEnd: (_, of) => void metrics.push(of) }],
+  });
   const after = await measure(policy, reference, seed);
   await trainer.dispose();
   await model.base.dispose();
-  return { before, after };
+  return { before, after, metrics };
 }
 
 async function measure(policy: PolicyModel, reference: SFTModel, seed: number): Promise<Stories> {

@@ -20,7 +20,8 @@ export async function caseComponents(request: CaseRequest): Promise<PPOComponent
   const precision = request.config?.basePrecision === 'int8' ? 'int8' : 'f32';
   const base = await qwen3Model({ layers: request.layers, precision });
   const tokenizer = await endingTokenizer(request, base.architecture.config.vocab_size);
-  const adapter = LoraAdapter.create(toLoraConfig(config), base.modules(), 'reward');
+  const lora = toLoraConfig(config, base.architecture.config);
+  const adapter = LoraAdapter.create(lora, base.modules(), 'reward');
   const head = randomHead(base.architecture.config.hidden_size);
   const rewardModel = new RewardModel({ base, tokenizer, adapter, head });
   const model = { base, tokenizer, folder: '' };

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { LoraAdapter } from '../base-setup/index.ts';
-import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
+import { firstAdaptedLayer, toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import type { LoraFields } from '../config/lora-config.ts';
 import { presets } from '../config/ppo-config.ts';
 import { formatRewardSpec, splitRewardSpec } from '../config/reward-spec.ts';
@@ -140,14 +140,28 @@ async function checkResumed(
   return [...checkpoint.warnings, ...changes, ...notes];
 }
 
-/** Counts the weights of the adapter that a run trains: the initial one, or a new one. */
-export function countTrained(
+/** The adapter that a run trains: the initial one, or a new one. */
+export function measureAdapter(
   settings: LoraFields,
-  { model, start }: { readonly model: ModelHeader; readonly start: RunSources<unknown>['start'] },
-): number {
-  const adapter =
-    start?.adapter ?? LoraAdapter.create(toLoraConfig(settings), model.base.modules());
-  return [...adapter.weights.values()].reduce((sum, { data }) => sum + data.length, 0);
+  {
+    model: { base },
+    start,
+  }: { readonly model: ModelHeader; readonly start?: RunSources<unknown>['start'] },
+): AdapterSize {
+  const { config, weights } =
+    start?.adapter ??
+    LoraAdapter.create(toLoraConfig(settings, base.architecture.config), base.modules());
+  return {
+    size: [...weights.values()].reduce((sum, { data }) => sum + data.length, 0),
+    frozenLayers: firstAdaptedLayer(config),
+  };
+}
+
+export interface AdapterSize {
+  /** Number of weights. */
+  readonly size: number;
+  /** Number of layers below the first adapted one. */
+  readonly frozenLayers: number;
 }
 
 function planSchedule(
@@ -208,7 +222,8 @@ export function planStage(
   const { counts } = model;
   const { architecture } = model.base;
   const headSize = head === 'scalar' ? architecture.config.hidden_size : 0;
-  const trained = isFull ? counts.total : countTrained(config, { model, start }) + headSize;
+  const adapter = isFull ? undefined : measureAdapter(config, { model, start });
+  const trained = adapter === undefined ? counts.total : adapter.size + headSize;
   const longest = [...trainLengths, ...validationLengths].reduce((a, b) => Math.max(a, b), 0);
   return {
     ...{ unit, warnings, longest, inputs, identity },
@@ -218,17 +233,22 @@ export function planStage(
     memory: {
       training: estimateStageBytes(architecture, { config, trained, longest, isFull, head }),
     },
-    flops: (schedule) => stageFlops(config, { counts, data, schedule }),
+    flops: (schedule) => stageFlops(config, { counts, data, schedule, adapter }),
   };
 }
 
-/** Per token and parameter 2 operations forward, 2 backward to the inputs, and 2 more if the parameter
- *  itself is trained. */
+/** Per token and parameter 2 operations forward, 2 backward to the inputs of layers above the frozen
+ *  ones, and 2 more if the parameter itself is trained. */
 function stageFlops(
   config: StageConfig,
-  work: { counts: ParameterCounts; data: StageData; schedule: RunSchedule },
+  work: {
+    counts: ParameterCounts;
+    data: StageData;
+    schedule: RunSchedule;
+    adapter: AdapterSize | undefined;
+  },
 ): number {
-  const { counts, data, schedule } = work;
+  const { counts, data, schedule, adapter } = work;
   const { trainLengths, validationLengths, isFull, head } = data;
   const layers = counts.total - counts.embedding - counts.head;
   const multiplied = layers + (head === 'scalar' ? 0 : counts.head || counts.embedding);
@@ -236,7 +256,8 @@ function stageFlops(
   const mean = sum(trainLengths) / trainLengths.length;
   const trained = schedule.totalSteps * Math.min(config.batchSize, trainLengths.length) * mean;
   const evaluated = schedule.evaluations * sum(validationLengths);
-  return multiplied * (trained * (isFull ? 6 : 4) + evaluated * 2);
+  const frozen = (adapter?.frozenLayers ?? 0) * counts.perLayer;
+  return multiplied * (trained * (isFull ? 6 : 4) + evaluated * 2) - frozen * trained * 2;
 }
 
 /** Formats a plan for people.

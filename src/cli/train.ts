@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { dataConfigShape } from '../config/data-config.ts';
-import { ppoConfigShape, presets } from '../config/ppo-config.ts';
+import { ppoConfigShape, presets, valueLoraFields } from '../config/ppo-config.ts';
 import {
   type RunConfig,
   type RunConfigOptions,
@@ -19,8 +19,9 @@ import { describeFit, readTrainSources, trainKind, trainRun } from '../run/train
 import { shellQuote, shortPath } from './format.ts';
 import { packageEntries } from './package-entries.ts';
 import {
-  countTrained,
+  type AdapterSize,
   type ModelContext,
+  measureAdapter,
   type PlannedWork,
   planRun,
   type ResumedRun,
@@ -59,8 +60,9 @@ async function planWork(config: RunConfig, model: ModelContext): Promise<Planned
   const sources = await readTrainSources(config, model);
   const { data: prompts, start, fitted } = sources;
   const rewardWarnings = await tryRewards(config, { base, modules: packageEntries });
-  const policy = countTrained(config, { model, start });
+  const policy = measureAdapter(config, { model, start });
   const hasValue = config.advantageEstimator === 'gae';
+  const value = hasValue ? measureAdapter(valueLoraFields(config), { model }) : undefined;
   const lengths = [...prompts.train, ...prompts.validation].map(({ tokens }) => tokens.length);
   const longestPrompt = lengths.reduce((longest, length) => Math.max(longest, length), 0);
   const meanPrompt = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
@@ -81,7 +83,7 @@ async function planWork(config: RunConfig, model: ModelContext): Promise<Planned
       shuffle: config.shuffle,
       promptCount: prompts.train.length,
     }),
-    trainable: { policy, ...(hasValue && { value: policy + hiddenSize + 1 }) },
+    trainable: { policy: policy.size, ...(value && { value: value.size + hiddenSize + 1 }) },
     rewards: config.reward,
     ...(config.preset && {
       preset: {
@@ -97,7 +99,8 @@ async function planWork(config: RunConfig, model: ModelContext): Promise<Planned
     canEvaluate: !hasOnlyHumanReward(config),
     flops: (schedule) => {
       const meanLength = meanPrompt + config.maxNewTokens;
-      return countFlops(config, { counts, schedule, meanLength, validation, responsesPerStep });
+      const work = { counts, schedule, meanLength, validation, responsesPerStep, policy, value };
+      return countFlops(config, work);
     },
   };
 }
@@ -108,19 +111,25 @@ interface Work {
   readonly meanLength: number;
   readonly validation: number;
   readonly responsesPerStep: number;
+  readonly policy: AdapterSize;
+  readonly value: AdapterSize | undefined;
 }
 
 /** Operations of a run if every response has the full length: 2 per token and parameter of a forward or
- *  backward pass. Generation counts twice, because it is limited by memory bandwidth. */
+ *  backward pass. Layers below the adapters run once per step, in the reference's pass. Generation counts
+ *  twice, because it is limited by memory bandwidth. */
 function countFlops(config: RunConfig, work: Work): number {
   const { counts, schedule, meanLength, validation, responsesPerStep } = work;
   // The embedding is looked up; a tied one is also multiplied as the output head.
   const multiplied = counts.total - (counts.head > 0 ? counts.embedding : 0);
   const pass = 2 * multiplied * meanLength;
-  const models = config.advantageEstimator === 'gae' ? 2 : 1;
+  const passAbove = ({ frozenLayers }: AdapterSize) =>
+    pass - 2 * frozenLayers * counts.perLayer * meanLength;
+  const value = work.value ? passAbove(work.value) : 0;
   const generate = 2 * pass;
-  const score = pass * models;
-  const update = config.ppoEpochs * 2 * pass * models;
+  const score = pass + value;
+  const update = config.ppoEpochs * 2 * (passAbove(work.policy) + value);
+  const models = work.value ? 2 : 1;
   const evaluate = generate * (1 + config.evalBestOf) + config.evalBestOf * pass * (1 + models);
   return (
     schedule.totalSteps * responsesPerStep * (generate + score + update) +

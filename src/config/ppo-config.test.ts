@@ -51,6 +51,17 @@ describe('resolvePPOConfig()', () => {
     },
   );
 
+  it('accepts all, a number or a range as loraLayers', () => {
+    for (const loraLayers of ['all', 8, '8', '4-11']) {
+      expect(resolvePPOConfig({ loraLayers }).loraLayers).toBe(loraLayers);
+    }
+    for (const loraLayers of ['half', 0, '0', '4-', '-1', 1.5, [4, 11]]) {
+      expect(errorOf({ loraLayers })).toBe(
+        `Cannot use the PPO config: loraLayers must be all, a number n of upper layers, or a range such as 4-11, got ${JSON.stringify(loraLayers)}`,
+      );
+    }
+  });
+
   it('keeps the KL penalty of gae in the reward', () => {
     expect(resolvePPOConfig({ advantageEstimator: 'gae' })).toEqual(resolvePPOConfig());
     expect(resolvePPOConfig()).toMatchObject({ klPlacement: 'reward', klEstimator: 'k1' });

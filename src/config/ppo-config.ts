@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { generationConfigSchema } from './generation-config.ts';
-import { loraConfigShape } from './lora-config.ts';
+import { type LoraFields, loraConfigShape, loraLayersSchema } from './lora-config.ts';
 import { parseConfig, type WithModel } from './parse-config.ts';
 
 const count = z.int().min(1);
@@ -223,6 +223,9 @@ export const ppoConfigShape = {
     .describe('What the value model starts from: a head of zeros, or a copy of the reward model'),
 
   ...loraConfigShape,
+  valueLoraLayers: loraLayersSchema
+    .optional()
+    .describe('Layers of the value model that get an adapter; default: as loraLayers'),
 };
 
 export const ppoConfigSchema = z.strictObject(ppoConfigShape).superRefine((config, context) => {
@@ -276,6 +279,11 @@ export function fillDependentDefaults<O extends PPOConfigOptions>(options: O): O
  *  @example { batchSize: 8 }  →  the defaults γ 0.99, λ 0.95, ε 0.2, β 0.1, and 8 prompts per step */
 export function resolvePPOConfig(options: PPOConfigOptions = {}): PPOConfig {
   return parseConfig(ppoConfigSchema, fillDependentDefaults(options), { name: 'the PPO config' });
+}
+
+/** The adapter of a new value model. */
+export function valueLoraFields(config: PPOConfig): LoraFields {
+  return { ...config, loraLayers: config.valueLoraLayers ?? config.loraLayers };
 }
 
 /** Describes the first contradiction between two fields, if there is one. */

@@ -7,6 +7,8 @@ export interface DemoRewardOptions extends RunOptions {
   /** Folder of the run. */
   readonly output: string;
   readonly short: boolean;
+  /** Layers that get an adapter; all by default. */
+  readonly loraLayers?: number;
 }
 
 /** How well the reward model predicts held-out preferences. */
@@ -25,6 +27,7 @@ export async function trainDemoReward({
   seed,
   output,
   short,
+  loraLayers,
   ...options
 }: DemoRewardOptions): Promise<DemoReward | undefined> {
   const { items, evaluations, lengthBaseline, modelFolder } = await rewardRun(
@@ -41,6 +44,7 @@ export async function trainDemoReward({
       warmupSteps: 5,
       loraTargets: ['all-linear'],
       loraDropout: 0,
+      loraLayers,
       evalInterval: 0,
       maxTokensAtOnce: 4096,
     },

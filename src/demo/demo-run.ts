@@ -47,7 +47,7 @@ export const KL_BOUND = 0.5;
 const MAX_NEW_TOKENS = 48;
 /** Tokens in a typical summary. */
 const TYPICAL_LENGTH = 24;
-const GOLD_POSTS = 200;
+export const GOLD_POSTS = 200;
 
 /** Runs the whole pipeline on the embedded model: trains a reward model on preferences, runs PPO with
  *  it, and scores the result with the gold scorer, which training never sees. Continues the runs that
@@ -102,7 +102,7 @@ async function runStages(
 }
 
 /** Writes the prompts and returns the config of the PPO run. */
-function writeConfig({ path, seed, short, klCoef }: DemoFolder, rewardModel: string) {
+export function writeConfig({ path, seed, short, klCoef }: DemoFolder, rewardModel: string) {
   const write = (name: string, split: Split, { from, count }: { from: number; count: number }) => {
     const posts = Array.from({ length: count }, (_, i) =>
       makeSplitPost(split, { seed, number: from + i }),
@@ -143,7 +143,8 @@ function writeConfig({ path, seed, short, klCoef }: DemoFolder, rewardModel: str
   } satisfies RunConfigOptions;
 }
 
-async function scoreBoth(
+/** Gold scores of the embedded model's summaries of the same posts, without and with an adapter. */
+export async function scoreBoth(
   { base, tokenizer }: LoadedModel,
   { adapter, ...gold }: Omit<GoldOptions, 'maxNewTokens'> & { readonly adapter: string },
 ): Promise<[GoldSample[], GoldSample[]]> {

@@ -31,20 +31,24 @@ describe('StepControl', () => {
     expect(saved).toEqual([1, 3, 4]);
   });
 
-  it('ends a run, which then resumes exactly', async () => {
-    const folder = makeTempFolder();
-    const whole = await trainTiny(statefulConfig);
-    const { control } = script('continue', 'continue', 'stop');
-    const saveCheckpoint = keepCheckpoints(folder);
-    const stopped = await trainTiny(statefulConfig, { saveCheckpoint, control });
-    expect(stopped.results).toMatchObject({
-      ...{ steps: 2, reason: 'interrupted', message: stoppedOnRequest },
-    });
-    const resumeFrom = join(folder, 'checkpoint-2');
-    const resumed = await trainTiny(statefulConfig, { resumeFrom });
-    expect(resumed.weights).toEqual(whole.weights);
-    const steps = (run: typeof whole) =>
-      withoutTimes(run.events.filter(({ type }) => type === 'step'));
-    expect([...steps(stopped), ...steps(resumed)]).toEqual(steps(whole));
-  });
+  it.each([{}, { loraLayers: 1 }, { valueLoraLayers: 1, keepPasses: true }])(
+    'ends a run, which then resumes exactly: %o',
+    async (changes) => {
+      const folder = makeTempFolder();
+      const config = { ...statefulConfig, ...changes };
+      const whole = await trainTiny(config);
+      const { control } = script('continue', 'continue', 'stop');
+      const saveCheckpoint = keepCheckpoints(folder);
+      const stopped = await trainTiny(config, { saveCheckpoint, control });
+      expect(stopped.results).toMatchObject({
+        ...{ steps: 2, reason: 'interrupted', message: stoppedOnRequest },
+      });
+      const resumeFrom = join(folder, 'checkpoint-2');
+      const resumed = await trainTiny(config, { resumeFrom });
+      expect(resumed.weights).toEqual(whole.weights);
+      const steps = (run: typeof whole) =>
+        withoutTimes(run.events.filter(({ type }) => type === 'step'));
+      expect([...steps(stopped), ...steps(resumed)]).toEqual(steps(whole));
+    },
+  );
 });

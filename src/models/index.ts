@@ -15,6 +15,7 @@ export { type LoadedModel, type LoadModelOptions, loadModel } from './decoder/lo
 export { mergeAdapter } from './decoder/merge-adapter.ts';
 export { PackedBatch } from './decoder/packed-batch.ts';
 export { type SaveModelOptions, saveModel } from './decoder/save-model.ts';
+export { forwardFromTrunk, Trunk } from './decoder/trunk.ts';
 export { PolicyModel, type PolicyOptions } from './policy-model.ts';
 export {
   type LoadRewardModelOptions,
@@ -25,7 +26,7 @@ export {
   type ScoreNormalization,
   saveRewardModel,
 } from './reward-model.ts';
-export type { RoleOptions } from './role-model.ts';
+export type { RoleOptions, TrunkOptions } from './role-model.ts';
 export {
   randomHead,
   readScalarHead,

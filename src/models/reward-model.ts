@@ -13,6 +13,7 @@ import type { BaseModel } from './decoder/base-model.ts';
 import type { ModelHeader } from './decoder/load-model.ts';
 import { takeRows } from './decoder/rows.ts';
 import { transposedModules } from './decoder/weight-shapes.ts';
+import type { TrunkOptions } from './role-model.ts';
 import { readScalarHead, ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
@@ -41,9 +42,14 @@ export class RewardModel extends ScalarModel {
   }
 
   /** The score at the last token of each sequence, normalised. */
-  async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<Float32Array> {
+  async forward(
+    inputIds: TokenBatch,
+    attentionMask?: TokenBatch,
+    options: TrunkOptions = {},
+  ): Promise<Float32Array> {
     const scores: number[] = [];
-    for await (const { batch, hidden } of this.runs(realTokens(inputIds, attentionMask))) {
+    const sequences = realTokens(inputIds, attentionMask);
+    for await (const { batch, hidden } of this.runs(sequences, options)) {
       scores.push(...(await this.scores(takeRows(hidden, batch.lastRows()))));
     }
     const { mean, std } = this.normalization;

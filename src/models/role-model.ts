@@ -2,9 +2,9 @@ import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { lengthsOf } from '../columns/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
-import { forward } from './decoder/forward.ts';
 import { PackedBatch } from './decoder/packed-batch.ts';
 import { takeRows } from './decoder/rows.ts';
+import { forwardFromTrunk, type Trunk } from './decoder/trunk.ts';
 import { type Responses, stateRows, toResponses } from './responses.ts';
 import { groupByTokens, sizesOf, type TokenBatch } from './token-batch.ts';
 
@@ -15,12 +15,23 @@ export interface RoleOptions {
   readonly adapter?: LoraAdapter | undefined;
 }
 
+/** Where a role may find the states of its frozen layers. */
+export interface TrunkOptions {
+  /** States of layers that several roles share; without it, all layers run. */
+  readonly trunk?: Trunk | undefined;
+}
+
 /** Sequences that ran together. */
 export interface RoleRun {
   readonly sequences: TokenBatch;
   readonly batch: PackedBatch;
   /** Hidden states before the final norm, [M, hidden]. */
   readonly hidden: Tensor<'float32'>;
+}
+
+export interface StateOptions extends TrunkOptions {
+  /** Number of states per response; by default one per token. */
+  readonly stateCounts?: ArrayLike<number> | undefined;
 }
 
 /** States of responses that ran together. */
@@ -43,28 +54,31 @@ export class RoleModel {
   }
 
   /** Hidden states of all sequences, one group that fits in memory at a time. */
-  protected async *runs(sequences: TokenBatch): AsyncGenerator<RoleRun> {
+  protected async *runs(
+    sequences: TokenBatch,
+    { trunk }: TrunkOptions = {},
+  ): AsyncGenerator<RoleRun> {
     for (const { start, end } of groupByTokens(sizesOf(sequences))) {
       const group = sequences.slice(start, end);
       const batch = new PackedBatch(group, { share: true });
-      const { hidden } = await forward(this, batch);
+      const { hidden } = await forwardFromTrunk(this, batch, { trunk });
       yield { sequences: group, batch, hidden };
     }
   }
 
   /** Hidden states at the states of responses. The last token runs only if the state after it is
-   *  requested. */
+   *  requested, or if a trunk has its states. */
   protected async *stateRuns(
     prompts: TokenBatch,
     responses: TokenBatch,
-    stateCounts: ArrayLike<number> = responses.map(({ length }) => length),
+    { stateCounts = responses.map(({ length }) => length), trunk }: StateOptions = {},
   ): AsyncGenerator<StateRun> {
     const sequences = prompts.map((prompt, i) => [
       ...Array.from(prompt),
-      ...Array.from(responses[i]!).slice(0, Math.max(0, stateCounts[i]! - 1)),
+      ...Array.from(responses[i]!).slice(0, trunk ? undefined : Math.max(0, stateCounts[i]! - 1)),
     ]);
     let start = 0;
-    for await (const { sequences: group, batch, hidden } of this.runs(sequences)) {
+    for await (const { sequences: group, batch, hidden } of this.runs(sequences, { trunk })) {
       const end = start + group.length;
       const part = toResponses(prompts.slice(start, end), responses.slice(start, end));
       const counts = lengthsOf(part.offsets).map((_, i) => stateCounts[start + i]!);

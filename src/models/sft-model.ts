@@ -1,7 +1,7 @@
 import { splitByOffsets } from '../columns/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
 import { takeRows } from './decoder/rows.ts';
-import { RoleModel } from './role-model.ts';
+import { RoleModel, type TrunkOptions } from './role-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
 /** What a language model computes for a batch. */
@@ -32,11 +32,11 @@ export class SFTModel extends RoleModel {
   async logprobs(
     prompts: TokenBatch,
     responses: TokenBatch,
-    { temperature = 1 }: { temperature?: number } = {},
+    { temperature = 1, trunk }: { temperature?: number } & TrunkOptions = {},
   ): Promise<ResponseLogprobs> {
     const logprobs: Float32Array[] = [];
     const entropies: Float32Array[] = [];
-    for await (const { hidden, responses: part } of this.stateRuns(prompts, responses)) {
+    for await (const { hidden, responses: part } of this.stateRuns(prompts, responses, { trunk })) {
       const values = await this.base.logprobs(hidden, part.tokens, temperature);
       logprobs.push(...splitByOffsets(values.logprobs, part.offsets));
       entropies.push(...splitByOffsets(values.entropies, part.offsets));

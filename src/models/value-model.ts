@@ -1,4 +1,5 @@
 import { splitByLengths } from '../columns/index.ts';
+import type { StateOptions } from './role-model.ts';
 import { ScalarModel } from './scalar-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
@@ -19,10 +20,10 @@ export class ValueModel extends ScalarModel {
   async values(
     prompts: TokenBatch,
     responses: TokenBatch,
-    { stateCounts }: { stateCounts?: ArrayLike<number> } = {},
+    options: StateOptions = {},
   ): Promise<Float32Array[]> {
     const values: Float32Array[] = [];
-    for await (const { hidden, counts } of this.stateRuns(prompts, responses, stateCounts)) {
+    for await (const { hidden, counts } of this.stateRuns(prompts, responses, options)) {
       values.push(...splitByLengths(await this.scores(hidden), counts));
     }
     return values;

@@ -5,6 +5,7 @@ import type { PromptRecord } from '../data/index.ts';
 import { type Experience, ExperienceBuffer } from '../experience-buffer/index.ts';
 import type { GeneratedText } from '../generation/index.ts';
 import type { Metrics, Phase } from '../loop/index.ts';
+import { Trunk, type TrunkOptions } from '../models/index.ts';
 import { type Responses, selectResponses } from '../models/responses.ts';
 import type { Whitening } from '../reward-kl/index.ts';
 import { toRewardSamples } from '../reward-kl/index.ts';
@@ -62,6 +63,8 @@ export async function ppoStep(
   const clock = new Stopwatch();
   // What later phases reuse from earlier ones, until the first optimiser step changes the weights.
   const cache = new StepCache();
+  // States of the layers below all adapters, which no optimiser step changes.
+  const trunk = trunkOf(components);
   try {
     // 1. Generate responses.
     const texts = await rollOut(components, prompts, { ...context, cache });
@@ -73,18 +76,18 @@ export async function ppoStep(
     const plan = new StepPlan(responses, config);
     const reuse = plan.reusesPasses ? cache : undefined;
     const promptTexts = prompts.map(({ text }) => text);
-    const passes = logprobPasses(components, responses, { plan, cache: reuse });
+    const passes = logprobPasses(components, responses, { plan, cache: reuse, trunk });
     const rollout = await attributor.attribute(texts, promptTexts, passes);
 
     // 4, 5. Scores of responses, rewards of tokens.
     const samples = toRewardSamples(rollout, prompts);
     const { signal } = context;
-    const scored = await rewardComputer.computeRewards(rollout, { samples, signal });
+    const scored = await rewardComputer.computeRewards(rollout, { samples, signal, trunk });
     const { scores, rewards, stepOffsets } = scored;
 
     // 6. Values of states.
     const values = await valueAdder.addValues(rollout, stepOffsets, () =>
-      valuesOf(components, { rollout, stepOffsets, plan, cache: reuse }),
+      valuesOf(components, { rollout, stepOffsets, plan, cache: reuse, trunk }),
     );
 
     // 7, 8, 9. TD errors, advantages, returns.
@@ -98,7 +101,7 @@ export async function ppoStep(
     // 10, 11. Update policy and value model.
     buffer.store(experience);
     const { klCoef } = rewardComputer;
-    const update = await updateModels(components, { plan, cache, klCoef, ...context });
+    const update = await updateModels(components, { plan, cache, trunk, klCoef, ...context });
     buffer.endStep();
     clock.lap('update');
 
@@ -152,7 +155,12 @@ async function rollOut(
   return texts;
 }
 
-interface ScoringOptions {
+/** The layers that the models of a step share. */
+function trunkOf({ model, policy, value, rewardComputer }: PPOComponents): Trunk | undefined {
+  return Trunk.of(model.base, [policy, ...(value ? [value] : []), ...(rewardComputer.roles ?? [])]);
+}
+
+interface ScoringOptions extends TrunkOptions {
   readonly plan: StepPlan;
   /** Set if the update reuses the passes. */
   readonly cache: StepCache | undefined;
@@ -162,7 +170,7 @@ interface ScoringOptions {
 function logprobPasses(
   { jobs }: PPOComponents,
   responses: Responses<SequenceKey>,
-  { plan, cache }: ScoringOptions,
+  { plan, cache, trunk }: ScoringOptions,
 ) {
   const run = async (score: (job: ScoreJob) => ReturnType<typeof jobs.refLogprobs>) => {
     const logprobs = new Float32Array(responses.tokens.length);
@@ -176,8 +184,8 @@ function logprobPasses(
     return { logprobs, entropies };
   };
   return {
-    policy: () => run((job) => jobs.policyLogprobs(job, { cache })),
-    reference: () => run((job) => jobs.refLogprobs(job)),
+    policy: () => run((job) => jobs.policyLogprobs(job, { cache, trunk })),
+    reference: () => run((job) => jobs.refLogprobs(job, { trunk })),
   };
 }
 
@@ -186,18 +194,18 @@ async function valuesOf(
   { jobs }: PPOComponents,
   options: ScoringOptions & { readonly rollout: Rollout; readonly stepOffsets: Int32Array },
 ): Promise<Float32Array> {
-  const { rollout, stepOffsets, plan, cache } = options;
+  const { rollout, stepOffsets, plan, cache, trunk } = options;
   const values = new Float32Array(stepOffsets.at(-1)!);
   for (const [microBatch, indices] of plan.microBatches.entries()) {
     const responses = selectResponses(rollout, indices);
     const stateCounts = indices.map((i) => stepOffsets[i + 1]! - stepOffsets[i]!);
-    const part = await jobs.values({ microBatch, responses, stateCounts }, { cache });
+    const part = await jobs.values({ microBatch, responses, stateCounts }, { cache, trunk });
     placeColumns(values, { offsets: stepOffsets, indices, values: part });
   }
   return values;
 }
 
-interface UpdateOptions extends StepContext {
+interface UpdateOptions extends StepContext, TrunkOptions {
   readonly plan: StepPlan;
   readonly cache: StepCache;
   readonly klCoef: number;
@@ -206,7 +214,7 @@ interface UpdateOptions extends StepContext {
 /** PPO epochs over the buffer, in minibatches: each is one optimiser step of both models. */
 async function updateModels(
   { buffer, modelTrainer, config }: PPOComponents,
-  { step, plan, cache, klCoef, onProgress }: UpdateOptions,
+  { step, plan, cache, trunk, klCoef, onProgress }: UpdateOptions,
 ) {
   const size = config.miniBatchSize ?? buffer.size;
   const total = config.ppoEpochs * Math.ceil(buffer.size / size);
@@ -221,6 +229,7 @@ async function updateModels(
         klCoef,
         microBatches: plan.microBatchesOf(batch),
         cache,
+        trunk,
       });
       // The weights have changed.
       cache.drop();

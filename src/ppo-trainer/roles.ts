@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { readAdapter, writeAdapter } from '../base-setup/index.ts';
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
-import type { PPOConfig } from '../config/ppo-config.ts';
+import { type PPOConfig, valueLoraFields } from '../config/ppo-config.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import { transposedModules } from '../models/decoder/weight-shapes.ts';
 import {
@@ -17,8 +17,14 @@ import {
 } from '../models/index.ts';
 
 /** A new adapter, which changes nothing yet. Each role has its own random numbers. */
-export function freshAdapter(config: PPOConfig, { base }: LoadedModel, role: string): LoraAdapter {
-  return LoraAdapter.create(toLoraConfig(config), base.modules(), `${config.seed} ${role}`);
+export function freshAdapter(
+  config: PPOConfig,
+  { base }: LoadedModel,
+  role: 'policy' | 'value',
+): LoraAdapter {
+  const fields = role === 'value' ? valueLoraFields(config) : config;
+  const lora = toLoraConfig(fields, base.architecture.config);
+  return LoraAdapter.create(lora, base.modules(), `${config.seed} ${role}`);
 }
 
 /** The given reward model, or an untrained one with a random head. */
@@ -155,7 +161,7 @@ function expectSameShapes(own: LoraAdapter, saved: LoraAdapter, folder: string):
     ]);
   if (shapes(own) === shapes(saved)) return;
   throw new Error(
-    `Cannot load the adapter of ${folder}: it must have the rank, alpha and modules of the config (rank ${own.config.r}, alpha ${own.config.lora_alpha}, ${own.modules().length} modules), got rank ${saved.config.r}, alpha ${saved.config.lora_alpha}, ${saved.modules().length} modules; set loraR, loraAlpha and loraTargets to those`,
+    `Cannot load the adapter of ${folder}: it must have the rank, alpha and modules of the config (rank ${own.config.r}, alpha ${own.config.lora_alpha}, ${own.modules().length} modules), got rank ${saved.config.r}, alpha ${saved.config.lora_alpha}, ${saved.modules().length} modules; set loraR, loraAlpha, loraTargets and loraLayers to those`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { offsetsOf, splitByOffsets } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
+import type { LayerRole, TrunkOptions } from '../models/index.ts';
 import type { Rollout } from '../token-attribution/rollout.ts';
 import { KlController, type KlControllerConfig, type KlControllerState } from './kl-controller.ts';
 import { type PlacedRewards, placeRewards } from './place-rewards.ts';
@@ -39,11 +40,16 @@ export interface ComputedRewards extends PlacedRewards {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** The samples to score and a signal to cancel scoring. */
-export interface ComputeRewardsOptions {
+/** How samples are scored. */
+export interface ScoreOptions extends TrunkOptions {
+  /** Cancels scoring. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The samples to score, and how. */
+export interface ComputeRewardsOptions extends ScoreOptions {
   /** The rollout's responses as reward samples, in order. */
   readonly samples: readonly RewardSample[];
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** State for a checkpoint, as JSON data. */
@@ -58,11 +64,10 @@ export interface RewardComputerState {
 export interface RewardComputation {
   /** β of the latest rewards; a loss with the KL penalty uses the same. */
   readonly klCoef: number;
+  /** The models that score in this process: a step shares their frozen layers with its other models. */
+  readonly roles?: readonly LayerRole[];
   /** Scores samples, such as for an evaluation; changes no state. */
-  score(
-    samples: readonly RewardSample[],
-    options?: { readonly signal?: AbortSignal | undefined },
-  ): Promise<ScoredSamples>;
+  score(samples: readonly RewardSample[], options?: ScoreOptions): Promise<ScoredSamples>;
   /** Scores as they enter the rewards: penalised, normalised, clipped; changes no state. */
   shapeScores(scored: TokenAndTextScores, samples: readonly RewardSample[]): ShapedScores;
   /** The rewards of a step's rollout; updates the running score moments and an adaptive β. */
@@ -118,14 +123,18 @@ export class RewardComputer implements RewardComputation {
     return this.latestKlCoef;
   }
 
+  get roles(): readonly LayerRole[] {
+    return this.sources.flatMap(({ source }) => source.role ?? []);
+  }
+
   /** Runs all sources concurrently; if one fails, the others' signals fire. */
   async score(
     samples: readonly RewardSample[],
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    { signal, trunk }: ScoreOptions = {},
   ): Promise<ScoredSamples> {
     const stop = new AbortController();
     const all = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
-    const options = { signal: all, timeout: this.timeout };
+    const options = { signal: all, timeout: this.timeout, trunk };
     const pending = this.sources.map(async ({ source, weight }) => {
       return { name: source.name, weight, scores: await scoreWith(source, samples, options) };
     });
@@ -151,14 +160,14 @@ export class RewardComputer implements RewardComputation {
    *  tokens, and the rest goes where rewardPlacement says. Whitening comes later. */
   async computeRewards(
     { kl, offsets }: Pick<Rollout, 'kl' | 'offsets'>,
-    { samples, signal }: ComputeRewardsOptions,
+    { samples, ...options }: ComputeRewardsOptions,
   ): Promise<ComputedRewards> {
     if (samples.length === 0 || samples.length !== offsets.length - 1) {
       throw new RangeError(
         `Cannot compute rewards: there must be one sample per response (${offsets.length - 1}), got ${samples.length}`,
       );
     }
-    const scored = await this.score(samples, { signal });
+    const scored = await this.score(samples, options);
     this.scoreNormalizer.add(penaliseUnfinished(scored.scores, samples, this.config));
     const { penalised, normalized, ...parts } = this.shapeScores(scored, samples);
     const klCoef = this.klController.coefficient;

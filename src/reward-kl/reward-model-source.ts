@@ -1,13 +1,15 @@
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
 import { concatInts } from '../columns/index.ts';
 import { endWithEos } from '../data/completion-render.ts';
+import type { LayerRole } from '../models/index.ts';
 import type { RewardModel } from '../models/reward-model.ts';
 import { groupByTokens, sizesOf } from '../models/token-batch.ts';
 import type { RewardSample, RewardScore, RewardSource, ScoreContext } from './reward-source.ts';
 import { checkScores } from './score-samples.ts';
 
 /** A reward model, or anything with its `forward` and, to leave out stop strings, its tokenizer. */
-type ScoringModel = Pick<RewardModel, 'forward'> & Partial<Pick<RewardModel, 'tokenizer'>>;
+type ScoringModel = Pick<RewardModel, 'forward'> &
+  Partial<Pick<RewardModel, 'tokenizer' | 'base' | 'adapter'>>;
 
 /** Scores from a reward model or a user's subclass of it, which reads the token ids of prompt and
  *  response: the same text that other sources see. */
@@ -23,6 +25,11 @@ export class RewardModelSource implements RewardSource {
     this.name = options.name ?? model.constructor.name;
   }
 
+  get role(): LayerRole | undefined {
+    const { base, adapter } = this.model;
+    return base && { base, adapter };
+  }
+
   /** Whether the scores are those of this model. */
   uses(model: RewardModel): boolean {
     return this.model === model;
@@ -31,7 +38,7 @@ export class RewardModelSource implements RewardSource {
   /** Runs the model's own groups of samples one by one, to notice an abort in between. */
   async score(
     samples: readonly RewardSample[],
-    { signal, onScored }: ScoreContext,
+    { signal, onScored, trunk }: ScoreContext,
   ): Promise<readonly RewardScore[]> {
     const { tokenizer } = this.model;
     const sequences = samples.map((sample) => {
@@ -41,7 +48,7 @@ export class RewardModelSource implements RewardSource {
     const scores: RewardScore[] = [];
     for (const { start, end } of groupByTokens(sizesOf(sequences))) {
       signal.throwIfAborted();
-      const group = await this.model.forward(sequences.slice(start, end));
+      const group = await this.model.forward(sequences.slice(start, end), undefined, { trunk });
       const request = { name: this.name, samples: samples.slice(start, end), first: start };
       scores.push(...checkScores(group, request));
       for (let i = start; i < end; i++) onScored?.(i);

@@ -1,5 +1,6 @@
 import { splitByOffsets } from '../columns/index.ts';
 import type { GeneratedText } from '../generation/sequence.ts';
+import type { LayerRole, TrunkOptions } from '../models/index.ts';
 import type { Rollout } from '../token-attribution/rollout.ts';
 
 /** A response to score. */
@@ -29,7 +30,7 @@ export type RewardFunction = (
 ) => RewardScore | Promise<RewardScore>;
 
 /** What a reward source receives besides the samples. */
-export interface ScoreContext {
+export interface ScoreContext extends TrunkOptions {
   /** Fires when the scores are no longer needed. */
   readonly signal: AbortSignal;
   /** A source may call this for each finished sample, which restarts its timeout. */
@@ -45,6 +46,8 @@ export interface RewardSource {
   /** Seconds without a new score after which the source counts as hung. Infinity if it has its
    *  own timeouts; the reward computer's `rewardTimeout` by default. */
   readonly timeout?: number | undefined;
+  /** The model that scores, if it runs in this process. */
+  readonly role?: LayerRole | undefined;
   /** Returns one score per sample, in order. */
   score(samples: readonly RewardSample[], context: ScoreContext): Promise<readonly RewardScore[]>;
   /** Releases what the source holds, such as a thread. */

@@ -1,4 +1,5 @@
 import { offsetsOf } from '../columns/index.ts';
+import type { TrunkOptions } from '../models/index.ts';
 import { describeThrown, quoteSample } from './describe-failure.ts';
 import {
   RewardError,
@@ -7,7 +8,7 @@ import {
   type RewardSource,
 } from './reward-source.ts';
 
-export interface ScoreWithOptions {
+export interface ScoreWithOptions extends TrunkOptions {
   readonly signal: AbortSignal;
   /** Seconds without a new score after which a source without its own timeout counts as hung. */
   readonly timeout: number;
@@ -18,7 +19,7 @@ export interface ScoreWithOptions {
 export async function scoreWith(
   source: RewardSource,
   samples: readonly RewardSample[],
-  { signal, timeout }: ScoreWithOptions,
+  { signal, timeout, trunk }: ScoreWithOptions,
 ): Promise<readonly RewardScore[]> {
   signal.throwIfAborted();
   const own = new AbortController();
@@ -33,6 +34,7 @@ export async function scoreWith(
     signal: AbortSignal.any([signal, own.signal]),
     onScored,
     onActive: () => timer.restart(),
+    trunk,
   };
   try {
     const scoring = (async () => source.score(samples, context))();

@@ -100,16 +100,22 @@ describe('a run with changed inputs', () => {
 });
 
 describe('maxSteps of a finished run', () => {
-  test('extends PPO to the result of a run that started with that many steps', async () => {
-    await trainRun(ppoConfig('whole', { maxSteps: 5 }));
-    await trainRun(ppoConfig('extended', { maxSteps: 2 }));
-    // Five steps are more than one epoch of 11 prompts.
-    const { steps } = await resumeRun(at('extended'), { maxSteps: 5 });
-    expect(steps).toBe(5);
-    expect(bytesOf('extended/checkpoints/checkpoint-000005/policy')).toEqual(
-      bytesOf('whole/checkpoints/checkpoint-000005/policy'),
-    );
-  });
+  test.each(['all', 1])(
+    'extends PPO to the result of a run that started with that many steps: loraLayers %s',
+    async (loraLayers) => {
+      const [whole, extended] = [`whole-${loraLayers}`, `extended-${loraLayers}`];
+      await trainRun(ppoConfig(whole, { loraLayers, maxSteps: 5 }));
+      await trainRun(ppoConfig(extended, { loraLayers, maxSteps: 2 }));
+      // Five steps are more than one epoch of 11 prompts.
+      const { steps } = await resumeRun(at(extended), { maxSteps: 5 });
+      expect(steps).toBe(5);
+      for (const role of ['policy', 'value']) {
+        expect(bytesOf(`${extended}/checkpoints/checkpoint-000005/${role}`)).toEqual(
+          bytesOf(`${whole}/checkpoints/checkpoint-000005/${role}`),
+        );
+      }
+    },
+  );
 
   test('extends SFT: exactly if the learning rate is constant, otherwise with a warning', async () => {
     await sftRun(sftConfig('sft-whole', { schedule: 'constant', maxSteps: 4 }));

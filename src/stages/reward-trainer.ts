@@ -85,11 +85,12 @@ export class RewardTrainer {
     const model = this.loadedModel ?? (await loadModel(modelName, options));
     const { base, tokenizer } = model;
     this.baseName = model.name ?? model.folder;
+    const { config } = base.architecture;
     const adapter =
       start === undefined
-        ? LoraAdapter.create(toLoraConfig(this.config), base.modules(), `${seed} reward`)
+        ? LoraAdapter.create(toLoraConfig(this.config, config), base.modules(), `${seed} reward`)
         : (await readAdapter(start, base)).adapter;
-    const head = randomHead(base.architecture.config.hidden_size, seed);
+    const head = randomHead(config.hidden_size, seed);
     return new RewardModel({ base, tokenizer, adapter, head });
   }
 

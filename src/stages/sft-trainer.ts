@@ -88,7 +88,8 @@ export class SFTTrainer {
     const model = this.loadedModel ?? (await loadModel(modelName, options));
     if (adapter !== undefined) this.adapter = (await readAdapter(adapter, model.base)).adapter;
     else if (!fullParameters) {
-      this.adapter = LoraAdapter.create(toLoraConfig(this.config), model.base.modules(), seed);
+      const lora = toLoraConfig(this.config, model.base.architecture.config);
+      this.adapter = LoraAdapter.create(lora, model.base.modules(), seed);
     }
     return model;
   }

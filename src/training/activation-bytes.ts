@@ -1,4 +1,4 @@
-import type { LoraConfig } from '../base-setup/lora/lora-config.ts';
+import { firstAdaptedLayer, type LoraConfig, loraOfLayer } from '../base-setup/lora/lora-config.ts';
 import { type Dim, evaluateDim } from '../engine/graph/dim.ts';
 import { grad, type SaveList, sizeOf } from '../engine/graph/index.ts';
 import { planBlocks } from '../models/decoder/attention-blocks.ts';
@@ -39,7 +39,10 @@ function savedValues(
   architecture: Architecture,
   { lora, save, blocks }: { lora: LoraConfig; save: SaveList; blocks: number },
 ): SavedValue[] {
-  const graph = layerGraph(architecture, { lora, blocks });
+  const graph = layerGraph(architecture, {
+    lora: loraOfLayer(lora, firstAdaptedLayer(lora)),
+    blocks,
+  });
   const trained = Object.keys(graph.inputs).filter((name) => name.includes('.lora_'));
   const { forward } = grad(graph, { of: ['y'], wrt: ['x', ...trained], save });
   const saved = Object.entries(forward.outputs).filter(([name]) => name.startsWith('saved('));

@@ -72,6 +72,34 @@ describe('MemoryEstimator', () => {
   });
 });
 
+describe('MemoryEstimator with loraLayers', () => {
+  const update = (config: PPOConfigOptions) => {
+    const options = optionsOf({ keepPasses: false, advantageEstimator: 'reinforce++', ...config });
+    return new MemoryEstimator(architecture, options).estimate(options.config).update;
+  };
+
+  it('counts tapes and adapters of adapted layers, and the states below them', () => {
+    const { num_hidden_layers: layers, hidden_size } = architecture.config;
+    const all = update({});
+    const [half, none] = [update({ loraLayers: layers / 2 }), update({ loraLayers: 1 })];
+    // The states of 4 prompts of 200 tokens and responses of 50.
+    const states = 4 * 1000 * hidden_size;
+    const [perHalf, perMost] = [all + states - half, all + states - none];
+    expect(perMost / perHalf).toBeCloseTo((layers - 1) / (layers / 2), 6);
+    expect(perHalf).toBeGreaterThan(0.1 * all);
+  });
+
+  it('counts the value model by its own layers', () => {
+    const gae = { advantageEstimator: 'gae' } as const;
+    expect(update({ ...gae, loraLayers: 4 })).toBe(
+      update({ ...gae, loraLayers: 4, valueLoraLayers: 4 }),
+    );
+    expect(update({ ...gae, loraLayers: 4 })).toBeLessThan(
+      update({ ...gae, loraLayers: 4, valueLoraLayers: 'all' }),
+    );
+  });
+});
+
 function catchError(work: () => unknown): unknown {
   try {
     work();

@@ -1,5 +1,5 @@
-import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
-import type { PPOConfig } from '../config/ppo-config.ts';
+import { firstAdaptedLayer, toLoraConfig } from '../base-setup/lora/lora-config.ts';
+import { type PPOConfig, valueLoraFields } from '../config/ppo-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
 import { engineBytes } from '../generation/decode-weights.ts';
 import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
@@ -61,13 +61,16 @@ export class MemoryEstimator {
     Record<PPOConfig['saveActivations'], ReturnType<typeof activationMeter>>
   >;
   private readonly resident: number;
+  /** Numbers of layers below the first adapted one, per trained model. */
+  private readonly frozen: { readonly policy: number; readonly value: number };
   /** Tokens of the longest prompt, and the maximum of a batch of prompts. */
   private readonly longestPrompt: number;
   private readonly promptTokens: number;
 
   constructor(architecture: Architecture, options: MemoryOptions) {
     const { config, rewardModels } = options;
-    const lora = toLoraConfig(config);
+    const lora = toLoraConfig(config, architecture.config);
+    const valueLora = toLoraConfig(valueLoraFields(config), architecture.config);
     const meter = (save: PPOConfig['saveActivations']) =>
       activationMeter(architecture, { lora, save });
     this.architecture = architecture;
@@ -81,11 +84,13 @@ export class MemoryEstimator {
     const precision = config.basePrecision === 'int8' ? 'int8' : 'f32';
     this.engine = engineBytes(architecture, precision);
     this.savedBytes = { none: meter('none'), matmul: meter('matmul'), all: meter('all') };
-    const adapter = 4 * countAdapter(architecture, lora);
+    this.frozen = { policy: firstAdaptedLayer(lora), value: firstAdaptedLayer(valueLora) };
+    const [adapter, valueAdapter] = [lora, valueLora].map((it) => countAdapter(architecture, it));
+    const trained = adapter! + (this.hasValues ? valueAdapter! : 0);
     this.resident =
       PROCESS +
       baseBytes(architecture, precision) +
-      adapter * ((OPTIMIZER_COPIES + STEP_COPIES) * this.trainedModels + rewardModels);
+      4 * ((OPTIMIZER_COPIES + STEP_COPIES) * trained + rewardModels * adapter!);
   }
 
   /** Tokens of the longest prompt and response. */
@@ -117,8 +122,8 @@ export class MemoryEstimator {
     return this.options.config.batchSize * this.options.config.samplesPerPrompt;
   }
 
-  private get trainedModels(): number {
-    return this.options.config.advantageEstimator === 'gae' ? 2 : 1;
+  private get hasValues(): boolean {
+    return this.options.config.advantageEstimator === 'gae';
   }
 
   /** The tapes of reused passes or the tape of one update, plus the layer or output head that runs. */
@@ -129,14 +134,27 @@ export class MemoryEstimator {
     const reusedTokens = this.reusedTokens(settings);
     const perToken = (save: PPOConfig['saveActivations']) =>
       this.savedBytes[save]({ batch: 1, length: this.longest }) / this.longest;
-    const tape = this.architecture.config.num_hidden_layers * perToken(saveActivations);
+    const tapeAbove = (frozen: number) =>
+      (this.architecture.config.num_hidden_layers - frozen) * perToken(saveActivations);
+    const tape = tapeAbove(this.frozen.policy);
+    const valueTape = this.hasValues ? tapeAbove(this.frozen.value) : 0;
     // Logprobs are recomputed only for int8 rollouts; otherwise only prompts of the policy are cached.
     const policyTokens =
       rolloutPrecision === 'int8' ? reusedTokens : Math.min(reusedTokens, this.promptTokens);
-    const values = (this.trainedModels - 1) * reusedTokens * tape;
     const logits = 4 * Math.min(this.responseTokensOf(together) * vocab_size, LOGITS_AT_ONCE);
     const work = Math.max(together * perToken('all'), LOGIT_COPIES * logits);
-    return Math.max(together * tape, values + policyTokens * tape) + work;
+    const running = together * Math.max(tape, valueTape);
+    return (
+      Math.max(running, reusedTokens * valueTape + policyTokens * tape) + work + this.trunkBytes
+    );
+  }
+
+  /** The states below the adapters, of all tokens of a step. */
+  private get trunkBytes(): number {
+    const { policy, value } = this.frozen;
+    const borders = new Set([policy, this.hasValues ? value : policy]);
+    borders.delete(0);
+    return 4 * borders.size * this.totalTokens * this.architecture.config.hidden_size;
   }
 
   private get totalTokens(): number {
@@ -185,12 +203,13 @@ export function estimateStageBytes(
   architecture: Architecture,
   { config, trained, longest, isFull, head }: StageMemoryOptions,
 ): number {
-  const { num_hidden_layers: layers, vocab_size } = architecture.config;
+  const { num_hidden_layers, vocab_size } = architecture.config;
   const precision = config.basePrecision === 'int8' ? 'int8' : 'f32';
   const base = isFull ? 0 : baseBytes(architecture, precision);
   const fitting = Math.max(1, Math.floor(config.maxTokensAtOnce / longest));
   const batch = Math.min(fitting, config.batchSize);
-  const lora = toLoraConfig(config);
+  const lora = toLoraConfig(config, architecture.config);
+  const layers = num_hidden_layers - (isFull ? 0 : firstAdaptedLayer(lora));
   const layerBytes = (save: StageConfig['saveActivations']) =>
     layerActivationBytes(architecture, { lora, save, tokens: { batch, length: longest } });
   const logitLimit = isFull ? TRAINED_LOGITS_AT_ONCE : LOGITS_AT_ONCE;

@@ -2,7 +2,7 @@ import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
-import type { PolicyModel, ValueModel } from '../models/index.ts';
+import type { PolicyModel, TrunkOptions, ValueModel } from '../models/index.ts';
 import { expectFinite } from './expect-finite.ts';
 import { microBatches, type StepCache } from './micro-batches.ts';
 import { addSums, PolicyLoss, type PolicySums, policyMetrics } from './policy-loss.ts';
@@ -23,7 +23,7 @@ export interface ModelTrainerOptions {
 }
 
 /** The KL coefficient, micro-batches and cached passes of one optimiser step. */
-export interface TrainStepOptions {
+export interface TrainStepOptions extends TrunkOptions {
   /** β, for a KL term in the loss; 0 by default. */
   readonly klCoef?: number;
   /** Indices of the responses that run together; planned from the config by default. */
@@ -89,7 +89,8 @@ export class ModelTrainer {
    *  order. */
   async trainStep(batch: Experience, options: TrainStepOptions = {}): Promise<TrainStepResult> {
     const { config } = this.options;
-    const { klCoef = 0, cache, microBatches: parts = microBatches(batch, config) } = options;
+    const { klCoef = 0, cache, trunk } = options;
+    const { microBatches: parts = microBatches(batch, config) } = options;
     const { policyOptimizer, valueOptimizer } = this;
     const counts = countsOf(batch);
     const policySums: PolicySums[] = [];
@@ -98,7 +99,7 @@ export class ModelTrainer {
     for (const [microBatch, indices] of parts.entries()) {
       const experience = selectSequences(batch, indices);
       const job = { microBatch, experience, counts, klCoef };
-      const { policy, value } = await this.jobs.gradients(job, { cache });
+      const { policy, value } = await this.jobs.gradients(job, { cache, trunk });
       policyOptimizer.add(policy.gradients);
       policySums.push(policy.sums);
       placeColumns(ratios, { offsets: batch.offsets, indices, values: policy.ratios });

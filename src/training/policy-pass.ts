@@ -3,10 +3,17 @@ import type { NamedArrays } from '../engine/optim/index.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import { scatterRows, takeRows } from '../models/decoder/rows.ts';
 import { runTokenHead } from '../models/decoder/token-head.ts';
-import { backward, forward, type LayerRole, type Pass, type RowPass } from '../models/index.ts';
+import {
+  backward,
+  forwardFromTrunk,
+  type LayerRole,
+  type Pass,
+  type RowPass,
+  type TrunkOptions,
+} from '../models/index.ts';
 import { packResponses, type Responses, stateRows } from '../models/responses.ts';
 
-export interface PolicyPassOptions {
+export interface PolicyPassOptions extends TrunkOptions {
   readonly temperature: number;
   /** Also computes the gradients of the entropies. */
   readonly withEntropy: boolean;
@@ -35,10 +42,10 @@ export interface TokenRows {
 export async function runPolicy(
   role: LayerRole,
   responses: Responses,
-  { temperature, withEntropy, save, past = [] }: PolicyPassOptions,
+  { temperature, withEntropy, save, past = [], trunk }: PolicyPassOptions,
 ): Promise<PolicyPass> {
   const batch = packResponses(responses);
-  const pass = await forward(role, batch, { save, past });
+  const pass = await forwardFromTrunk(role, batch, { save, past, trunk });
   const rows = stateRows(batch, responses);
   const head = await runTrainedTokens(
     role.base,

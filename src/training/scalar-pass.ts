@@ -7,13 +7,14 @@ import { scalarGraph } from '../models/decoder/head-graph.ts';
 import { scatterRows, takeRows } from '../models/decoder/rows.ts';
 import {
   backward,
-  forward,
+  forwardFromTrunk,
   type PackedBatch,
   type Pass,
   type ScalarModel,
+  type TrunkOptions,
 } from '../models/index.ts';
 
-export interface ScalarPassOptions {
+export interface ScalarPassOptions extends TrunkOptions {
   /** The rows of the batch that count. */
   readonly rows: Int32Array;
   /** What the layers save for the backward pass. */
@@ -37,9 +38,9 @@ export interface ScalarPass {
 export async function runScalar(
   model: ScalarModel,
   batch: PackedBatch,
-  { rows, save, dropout }: ScalarPassOptions,
+  { rows, ...options }: ScalarPassOptions,
 ): Promise<ScalarPass> {
-  const pass = await forward(model, batch, { save, dropout });
+  const pass = await forwardFromTrunk(model, batch, options);
   const hidden = takeRows(pass.hidden, rows);
   return { model, pass, rows, hidden, scores: await model.scores(hidden) };
 }

@@ -3,7 +3,7 @@ import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
-import type { PolicyModel, SFTModel, ValueModel } from '../models/index.ts';
+import type { PolicyModel, SFTModel, Trunk, TrunkOptions, ValueModel } from '../models/index.ts';
 import { packResponses, type Responses, stateRows } from '../models/responses.ts';
 import type { TokenLogprobs } from '../token-attribution/token-attributor.ts';
 import { type SequenceKey, type StepCache, takePass } from './micro-batches.ts';
@@ -59,7 +59,7 @@ export interface GradientResult {
 /** In-process extras of a job, which only change its speed. A cached pass over a prompt runs in a
  *  shorter batch, where ONNX Runtime may sum in a different order, so the last bits may differ. In all
  *  measured runs tokens and weights are equal with and without a cache. */
-export interface JobContext {
+export interface JobContext extends TrunkOptions {
   /** Passes that other jobs of the step reuse. */
   readonly cache?: StepCache | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -78,7 +78,7 @@ export interface StepJobs {
   /** log π_old */
   policyLogprobs(job: ScoreJob, context?: JobContext): Promise<TokenLogprobs>;
   /** log π_ref */
-  refLogprobs(job: ScoreJob): Promise<TokenLogprobs>;
+  refLogprobs(job: ScoreJob, context?: JobContext): Promise<TokenLogprobs>;
   /** V_old of the states of each response. */
   values(
     job: ScoreJob & { readonly stateCounts: readonly number[] },
@@ -113,49 +113,51 @@ export class LocalJobs implements StepJobs {
     return policy.generate(prompts, { ...generation, promptPasses, signal, onText });
   }
 
-  async policyLogprobs({ microBatch, responses }: ScoreJob, { cache }: JobContext = {}) {
+  async policyLogprobs({ microBatch, responses }: ScoreJob, context: JobContext = {}) {
     const { policy } = this.options;
-    if (cache === undefined) return this.logprobs(policy, responses);
-    const pass = await this.runPolicy(responses, cache);
+    const { cache, trunk } = context;
+    if (cache === undefined) return this.logprobs(policy, responses, trunk);
+    const pass = await this.runPolicy(responses, context);
     cache.policy.set(microBatch, pass);
     return pass.head;
   }
 
-  async refLogprobs({ responses }: ScoreJob) {
+  async refLogprobs({ responses }: ScoreJob, { trunk }: JobContext = {}) {
     const { reference } = this.options;
     if (reference === undefined) throw new Error('Internal: scoring needs a reference');
-    return this.logprobs(reference, responses);
+    return this.logprobs(reference, responses, trunk);
   }
 
   async values(
     { microBatch, responses, stateCounts }: Parameters<StepJobs['values']>[0],
-    { cache }: JobContext = {},
+    { cache, trunk }: JobContext = {},
   ): Promise<Float32Array> {
     const { value } = this.options;
     if (value === undefined) throw new Error('Internal: values need a value model');
     if (cache === undefined) {
       const { prompts, tokens } = textsOf(responses);
-      return concatFloats(await value.values(prompts, tokens, { stateCounts }));
+      return concatFloats(await value.values(prompts, tokens, { stateCounts, trunk }));
     }
-    const pass = await this.runValue(value, responses, stateCounts);
+    const pass = await this.runValue(value, responses, { stateCounts, trunk });
     cache.value.set(microBatch, pass);
     return pass.scores;
   }
 
   /** Computes the gradients of one micro-batch. */
-  async gradients(job: GradientJob, { cache }: JobContext = {}): Promise<GradientResult> {
+  async gradients(job: GradientJob, context: JobContext = {}): Promise<GradientResult> {
     // The value model first: its pass is cached more often, and this frees its memory.
-    const value = await this.valueGradients(job, cache);
-    const policy = await this.policyGradients(job, cache);
+    const value = await this.valueGradients(job, context);
+    const policy = await this.policyGradients(job, context);
     return { policy, ...(value && { value }) };
   }
 
   private async policyGradients(
     { microBatch, experience, counts, klCoef }: GradientJob,
-    cache: StepCache | undefined,
+    context: JobContext,
   ): Promise<GradientResult['policy']> {
     const { policyLoss, config } = this.options;
-    const pass = takePass(cache?.policy, microBatch) ?? (await this.runPolicy(experience, cache));
+    const cached = takePass(context.cache?.policy, microBatch);
+    const pass = cached ?? (await this.runPolicy(experience, context));
     const { logprobs, entropies } = pass.head;
     const { dLogprobs, dEntropies, sums } = policyLoss.evaluate({
       offsets: experience.offsets,
@@ -176,13 +178,14 @@ export class LocalJobs implements StepJobs {
 
   private async valueGradients(
     { microBatch, experience, counts }: GradientJob,
-    cache: StepCache | undefined,
+    { cache, trunk }: JobContext,
   ): Promise<GradientResult['value']> {
     const { value, valueLoss } = this.options;
     if (value === undefined) return undefined;
+    const stateCounts = lengthsOf(experience.stepOffsets);
     const pass =
       takePass(cache?.value, microBatch) ??
-      (await this.runValue(value, experience, lengthsOf(experience.stepOffsets)));
+      (await this.runValue(value, experience, { stateCounts, trunk }));
     const { values: oldValues, returns } = experience;
     const loss = valueLoss.evaluate({ newValues: pass.scores, oldValues, returns, ...counts });
     const { gradients, accumulate } = collectGradients();
@@ -190,7 +193,7 @@ export class LocalJobs implements StepJobs {
     return { gradients, sums: loss.sums };
   }
 
-  private runPolicy(responses: ScoreJob['responses'], cache: StepCache | undefined) {
+  private runPolicy(responses: ScoreJob['responses'], { cache, trunk }: JobContext) {
     const { policy, config } = this.options;
     const past = cache?.promptsOf(responses.sequences);
     return runPolicy(policy, responses, {
@@ -198,19 +201,28 @@ export class LocalJobs implements StepJobs {
       withEntropy: config.entropyCoef > 0,
       save: config.saveActivations,
       ...(past && { past }),
+      trunk,
     });
   }
 
-  private runValue(value: ValueModel, responses: Responses, stateCounts: readonly number[]) {
+  private runValue(
+    value: ValueModel,
+    responses: Responses,
+    { stateCounts, trunk }: TrunkOptions & { readonly stateCounts: readonly number[] },
+  ) {
     const batch = packResponses(responses);
     const rows = stateRows(batch, responses, stateCounts);
-    return runScalar(value, batch, { rows, save: this.options.config.saveActivations });
+    return runScalar(value, batch, { rows, save: this.options.config.saveActivations, trunk });
   }
 
-  private async logprobs(model: SFTModel, responses: Responses): Promise<TokenLogprobs> {
+  private async logprobs(
+    model: SFTModel,
+    responses: Responses,
+    trunk: Trunk | undefined,
+  ): Promise<TokenLogprobs> {
     const { temperature } = this.options.config;
     const { prompts, tokens } = textsOf(responses);
-    const { logprobs, entropies } = await model.logprobs(prompts, tokens, { temperature });
+    const { logprobs, entropies } = await model.logprobs(prompts, tokens, { temperature, trunk });
     return { logprobs: concatFloats(logprobs), entropies: concatFloats(entropies) };
   }
 }

@@ -3,14 +3,14 @@ import type { BaseModel } from '../../src/models/decoder/base-model.ts';
 import { createModel } from '../../src/models/decoder/create-model.ts';
 import { readArchitecture } from '../../src/models/decoder/families/index.ts';
 
-/** A random Qwen3 of two layers whose logits vary enough to generate different texts. */
-export function tinyModel(seed = 0): BaseModel {
+/** A random Qwen3, by default of two layers, whose logits vary enough to generate different texts. */
+export function tinyModel(seed = 0, { layers = 2 } = {}): BaseModel {
   const architecture = readArchitecture({
     model_type: 'qwen3',
     vocab_size: 60,
     hidden_size: 32,
     intermediate_size: 48,
-    num_hidden_layers: 2,
+    num_hidden_layers: layers,
     num_attention_heads: 4,
     num_key_value_heads: 2,
     head_dim: 8,

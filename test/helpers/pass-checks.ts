@@ -1,10 +1,12 @@
 import { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
+import type { LoraConfig } from '../../src/base-setup/lora/lora-config.ts';
 import { randomStream } from '../../src/engine/random/index.ts';
 import type { BaseModel } from '../../src/models/index.ts';
 
 /** An adapter whose B is not zero. */
-export function randomAdapter(base: BaseModel): LoraAdapter {
-  const config = { r: 4, lora_alpha: 8, target_modules: 'all-linear', lora_dropout: 0 } as const;
+export function randomAdapter(base: BaseModel, changes: Partial<LoraConfig> = {}): LoraAdapter {
+  const all = { r: 4, lora_alpha: 8, target_modules: 'all-linear', lora_dropout: 0 } as const;
+  const config = { ...all, ...changes };
   const adapter = LoraAdapter.create(config, base.modules(), 0);
   const random = randomStream(2, 'adapter');
   for (const { data } of adapter.weights.values()) {

@@ -12,22 +12,25 @@ export const peftFamilies = ['qwen3', 'llama', 'gpt2'] as const;
 
 export type PeftFamily = (typeof peftFamilies)[number];
 
+/** The adapters of a family: on all layers, with a head, on the upper layer only. */
+type PeftName = 'adapter' | 'reward' | 'layers';
+
 /** A folder of test/fixtures/peft, written by tools/oracle/peft/make_goldens.py. */
-export function peftFolder(family: PeftFamily, name: 'base' | 'adapter' | 'reward'): string {
+export function peftFolder(family: PeftFamily, name: 'base' | PeftName): string {
   return fileURLToPath(new URL(`../fixtures/peft/${family}/${name}`, import.meta.url));
 }
 
 interface PeftGolden extends PeftAdapter {
   readonly base: BaseModel;
   readonly sequences: readonly (readonly number[])[];
-  /** `base`, `adapter` and `merged`: logits of all tokens, sequence by sequence. */
+  /** `base`, `adapter`, `merged` and `layers`: logits of all tokens, sequence by sequence. */
   readonly expected: Readonly<Record<string, Tensor<'float32'>>>;
 }
 
 /** A tiny model, an adapter that PEFT saved, and what transformers and PEFT compute with them. */
 export async function readPeftGolden(
   family: PeftFamily,
-  name: 'adapter' | 'reward' = 'adapter',
+  name: PeftName = 'adapter',
 ): Promise<PeftGolden> {
   const base = await openModel(peftFolder(family, 'base'));
   const file = new URL(`../fixtures/peft/${family}/expected.safetensors`, import.meta.url);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defaultLoraFields } from '../../config/lora-config.ts';
 import { LoraAdapter } from './lora-adapter.ts';
 import { defaultLoraConfig, isTarget, loraScaling, toLoraConfig } from './lora-config.ts';
 
@@ -26,18 +27,55 @@ describe('isTarget()', () => {
     expect(isTarget('mlp.up_proj', lora)).toBe(true);
   });
 
+  it('matches modules of the layers to transform only', () => {
+    const upper = { ...lora, layers_to_transform: [1, 12] };
+    expect(isTarget('model.layers.1.self_attn.q_proj', upper)).toBe(true);
+    expect(isTarget('transformer.h.12.attn.c_attn', upper)).toBe(true);
+    expect(isTarget('model.layers.2.self_attn.q_proj', upper)).toBe(false);
+    // The first number is the layer's.
+    expect(isTarget('model.layers.2.experts.1.up_proj', upper)).toBe(false);
+    expect(isTarget('lm_head', upper)).toBe(false);
+  });
+
   it('matches nothing without an adapter', () => {
     expect(isTarget('q_proj', undefined)).toBe(false);
   });
 });
 
 it('toLoraConfig() uses PEFT names, and all-linear instead of a list that has it', () => {
-  const fields = { loraR: 4, loraAlpha: 8, loraDropout: 0, loraTargets: ['q_proj'] };
+  const common = { loraR: 4, loraAlpha: 8, loraDropout: 0, loraLayers: 'all' };
+  const fields = { ...common, loraTargets: ['q_proj'] };
   const lora = { r: 4, lora_alpha: 8, lora_dropout: 0 };
-  expect(toLoraConfig(fields)).toEqual({ ...lora, target_modules: ['q_proj'] });
-  expect(toLoraConfig({ ...fields, loraTargets: ['q_proj', 'all-linear'] })).toEqual({
+  expect(toLoraConfig(fields, { num_hidden_layers: 2 })).toEqual({
+    ...lora,
+    target_modules: ['q_proj'],
+  });
+  const all = { ...fields, loraTargets: ['q_proj', 'all-linear'] };
+  expect(toLoraConfig(all, { num_hidden_layers: 2 })).toEqual({
     ...lora,
     target_modules: 'all-linear',
+  });
+});
+
+describe('toLoraConfig() with loraLayers', () => {
+  const layersOf = (loraLayers: number | string) =>
+    toLoraConfig({ ...defaultLoraFields, loraLayers }, { num_hidden_layers: 6 })
+      .layers_to_transform;
+
+  it('lists the upper layers or a range, and nothing for all layers', () => {
+    expect(layersOf(2)).toEqual([4, 5]);
+    expect(layersOf('2')).toEqual([4, 5]);
+    expect(layersOf('1-3')).toEqual([1, 2, 3]);
+    expect(layersOf('5-5')).toEqual([5]);
+    for (const all of ['all', 6, '0-5']) expect(layersOf(all)).toBeUndefined();
+  });
+
+  it.each([7, '4-6', '3-2'])('rejects %s for a model of 6 layers', (loraLayers) => {
+    expect(() => layersOf(loraLayers)).toThrow(
+      new RangeError(
+        `Cannot create an adapter: loraLayers and valueLoraLayers must be all, a number up to 6 or a range within 0-5 for a model of 6 layers, got ${loraLayers}`,
+      ),
+    );
   });
 });
 

@@ -84,14 +84,6 @@ describe('readPeftConfig()', () => {
       { alpha_pattern: { q_proj: 2 } },
       '"alpha_pattern" must not be set, got {"q_proj":2}; an alpha per module',
     ],
-    [
-      { layers_to_transform: [0] },
-      '"layers_to_transform" must not be set, got [0]; an adapter on only some layers',
-    ],
-    [
-      { layers_to_transform: 0 },
-      '"layers_to_transform" must not be set, got 0; an adapter on only some layers',
-    ],
     [{ lora_bias: true }, '"lora_bias" must not be set, got true; a bias in B'],
   ])('rejects the unsupported %j', async (changes, message) => {
     await expectError(

@@ -13,9 +13,10 @@ export const scoreWeightName = 'score.weight';
 /** The bias [1] of a value head. */
 export const scoreBiasName = 'score.bias';
 
-/** The content of an `adapter_config.json`. The tensors decide which modules have an adapter. */
+/** The content of an `adapter_config.json`. The tensors decide which modules of which layers have an
+ *  adapter. */
 export interface PeftConfig {
-  readonly lora: Omit<LoraConfig, 'target_modules'>;
+  readonly lora: Omit<LoraConfig, 'target_modules' | 'layers_to_transform'>;
   readonly baseModelNameOrPath: string | undefined;
   /** CAUSAL_LM for a policy, SEQ_CLS or TOKEN_CLS with a head; PEFT has others. */
   readonly taskType: string | undefined;
@@ -28,7 +29,6 @@ const unsupported: Readonly<Record<string, string>> = {
   use_bdlora: 'BD-LoRA',
   rank_pattern: 'a rank per module',
   alpha_pattern: 'an alpha per module',
-  layers_to_transform: 'an adapter on only some layers',
   layer_replication: 'layer replication',
   lora_bias: 'a bias in B',
   target_parameters: 'an adapter of bare parameters',

@@ -58,6 +58,23 @@ describe('readAdapter()', () => {
     expect(adapter.config.target_modules).toEqual(['c_attn', 'attn.c_proj', 'c_fc']);
   });
 
+  it.each([
+    ['qwen3', ['q_proj', 'v_proj']],
+    ['llama', ['o_proj', 'up_proj']],
+    ['gpt2', ['c_attn']],
+  ] as const)('reads the layers with an adapter of %s', async (family, target_modules) => {
+    const { adapter } = await readPeftGolden(family, 'layers');
+    expect(adapter.config).toMatchObject({ layers_to_transform: [1], target_modules });
+    expect(adapter.modules()).toHaveLength(target_modules.length);
+  });
+
+  it('takes the layers from the tensors if the config names none', async () => {
+    const weights = new Map([...fresh()].filter(([name]) => name.includes('layers.1')));
+    const { adapter } = await readAdapter(await makeFolder(weights), base);
+    expect(adapter.config).toMatchObject({ layers_to_transform: [1], target_modules: ['q_proj'] });
+    expect([...adapter.weights.keys()]).toEqual([...weights.keys()]);
+  });
+
   it('reads the head of a reward model', async () => {
     const { extraTensors, taskType } = await readPeftGolden('qwen3', 'reward');
     expect(taskType).toBe('SEQ_CLS');
@@ -143,13 +160,14 @@ describe('readAdapter() rejects', () => {
     );
   });
 
-  it('an adapter on only some layers', async () => {
-    const weights = new Map([...fresh()].filter(([name]) => name.includes('layers.1')));
+  it('layers with adapters on different modules', async () => {
+    const all = LoraAdapter.create({ r: 2, lora_alpha: 4 }, modules).weights;
+    const weights = new Map([...all].filter(([name]) => !name.startsWith(q0)));
     const folder = await makeFolder(weights);
     await expectError(
       folder,
       new RangeError(
-        `Cannot read ${folder}/adapter_model.safetensors: "${q0}" must have A and B like the other layers, got none; adapters on only some layers are not supported, merge the adapter with PEFT`,
+        `Cannot read ${folder}/adapter_model.safetensors: "${q0}" must have A and B like the other layers with an adapter, got none; merge the adapter with PEFT`,
       ),
     );
   });

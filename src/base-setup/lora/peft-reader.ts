@@ -5,7 +5,7 @@ import { SafetensorsReader } from '../safetensors/index.ts';
 import { quote, showList, type TensorInfo } from '../safetensors/tensor-info.ts';
 import { type AdapterBase, checkBase, readFingerprint } from './base-fingerprint.ts';
 import { LoraAdapter, type ModuleShapes } from './lora-adapter.ts';
-import { matchesModule } from './lora-config.ts';
+import { layerOf, matchesModule } from './lora-config.ts';
 import {
   basePrefix,
   headModules,
@@ -41,10 +41,14 @@ export async function readAdapter(folder: string, base: AdapterBase): Promise<Pe
       reader,
       sorted.modules.flatMap((module) => [`${module}.lora_A.weight`, `${module}.lora_B.weight`]),
     );
-    const target_modules = nameTargets(sorted.modules, [...modules.keys()]);
+    const all = [...modules.keys()];
+    const places = {
+      ...nameLayers(sorted.modules, all),
+      target_modules: nameTargets(sorted.modules, all),
+    };
     return {
       ...about,
-      adapter: new LoraAdapter({ ...lora, target_modules }, weights),
+      adapter: new LoraAdapter({ ...lora, ...places }, weights),
       extraTensors: await readTensors(reader, sorted.heads),
       warning,
     };
@@ -129,8 +133,8 @@ function describeUnknownTensor(stored: string): string {
   return `its tensors must be ${basePrefix}<module>.lora_A.weight, its lora_B.weight or those of a head named ${headModules.join(' or ')}, got ${quote(stored)}; merge the adapter with PEFT`;
 }
 
-/** The modules with A and B. If a module of one layer has an adapter, the same module of every layer
- *  must, because all layers share one graph. */
+/** The modules with A and B. All layers with an adapter must have it on the same modules, because they
+ *  share one graph. */
 function findPairs(
   loraNames: ReadonlySet<string>,
   { modules, fail }: { modules: ModuleShapes; fail: (text: string) => Error },
@@ -143,12 +147,12 @@ function findPairs(
   });
   if (adapted.length === 0) throw fail('it must have A and B of a module, got none');
   const adaptedInLayer = new Set(adapted.map(nameInLayer));
+  const layers = new Set(adapted.map(layerOf));
   for (const module of modules.keys()) {
-    if (!adaptedInLayer.has(nameInLayer(module)) || loraNames.has(`${module}.lora_A.weight`)) {
-      continue;
-    }
+    const isExpected = layers.has(layerOf(module)) && adaptedInLayer.has(nameInLayer(module));
+    if (!isExpected || loraNames.has(`${module}.lora_A.weight`)) continue;
     throw fail(
-      `${quote(module)} must have A and B like the other layers, got none; adapters on only some layers are not supported, merge the adapter with PEFT`,
+      `${quote(module)} must have A and B like the other layers with an adapter, got none; merge the adapter with PEFT`,
     );
   }
   return adapted;
@@ -160,16 +164,26 @@ function nameInLayer(module: string): string {
   return module.replace(/^.*?\.\d+\./, '');
 }
 
-/** The shortest names that match these modules and no others. PEFT may also write full names or a
+/** The layers of these modules, unless they are all layers. */
+function nameLayers(
+  adapted: readonly string[],
+  all: readonly string[],
+): { readonly layers_to_transform?: readonly number[] } {
+  const layers = [...new Set(adapted.flatMap((module) => layerOf(module) ?? []))];
+  const isAll = layers.length === new Set(all.map(layerOf)).size;
+  return isAll ? {} : { layers_to_transform: layers };
+}
+
+/** The shortest names that match these modules of a layer and no others. PEFT may also write full names or a
  *  pattern, but a layer's graph knows its modules by their names within the layer.
  *  @example attn.c_attn and attn.c_proj of GPT-2  →  c_attn, attn.c_proj */
 function nameTargets(
   adapted: readonly string[],
   all: readonly string[],
 ): readonly string[] | 'all-linear' {
-  if (adapted.length === all.length) return 'all-linear';
   const targets = new Set(adapted.map(nameInLayer));
   const candidates = [...new Set(all.map(nameInLayer))];
+  if (targets.size === candidates.length) return 'all-linear';
   const names = [...targets].map((name) => {
     const last = name.slice(name.lastIndexOf('.') + 1);
     const isUnique = candidates.every((other) => !matchesModule(last, other) || targets.has(other));

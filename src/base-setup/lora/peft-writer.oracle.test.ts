@@ -19,6 +19,7 @@ const sequences = [[7, 1, 25, 3, 3, 9], [12], [0, 63]];
 const configs = {
   default: defaultLoraConfig,
   all: { r: 3, lora_alpha: 2, target_modules: 'all-linear', use_rslora: true },
+  layers: { r: 2, lora_alpha: 4, target_modules: 'all-linear', layers_to_transform: [1] },
 } as const;
 
 /** An adapter whose B is not zero. */
@@ -41,17 +42,20 @@ async function prepare(family: (typeof peftFamilies)[number]) {
 
 // If PROXIMAL_CASES is set, these folders are kept and tools/oracle/peft/check_ours.py opens them with PEFT.
 describe.each(peftFamilies)('An adapter that we write for %s', (family) => {
-  it.each(['default', 'all'] as const)('computes the same after reading: %s', async (name) => {
-    const { base, source, options } = await prepare(family);
-    const adapter = withRandomB(LoraAdapter.create(configs[name], base.modules()));
-    const folder = caseFolder(`${family}-adapter-${name}`);
-    await writeAdapter(folder, adapter, options);
-    const read = await readAdapter(folder, base);
-    const logits = await computeLogits(base, sequences, read.adapter);
-    expect(logits).toEqual(await computeLogits(base, sequences, adapter));
-    expect(logits).not.toEqual(await computeLogits(base, sequences));
-    await recordCase(folder, { sequences, logits, base: source });
-  });
+  it.each(['default', 'all', 'layers'] as const)(
+    'computes the same after reading: %s',
+    async (name) => {
+      const { base, source, options } = await prepare(family);
+      const adapter = withRandomB(LoraAdapter.create(configs[name], base.modules()));
+      const folder = caseFolder(`${family}-adapter-${name}`);
+      await writeAdapter(folder, adapter, options);
+      const read = await readAdapter(folder, base);
+      const logits = await computeLogits(base, sequences, read.adapter);
+      expect(logits).toEqual(await computeLogits(base, sequences, adapter));
+      expect(logits).not.toEqual(await computeLogits(base, sequences));
+      await recordCase(folder, { sequences, logits, base: source });
+    },
+  );
 
   it.each(['SEQ_CLS', 'TOKEN_CLS'] as const)(
     'scores the same after reading as %s',

@@ -43,6 +43,7 @@ export async function writeAdapter(
 /** The keys that every version of PEFT knows, in its order; PEFT fills in the others. */
 function describeAdapter(adapter: LoraAdapter, options: WriteAdapterOptions) {
   const { r, lora_alpha, lora_dropout = 0, use_rslora = false } = adapter.config;
+  const { layers_to_transform: layers = null } = adapter.config;
   const heads = [...(options.extraTensors?.keys() ?? [])].map((name) =>
     name.slice(0, name.lastIndexOf('.')),
   );
@@ -55,7 +56,7 @@ function describeAdapter(adapter: LoraAdapter, options: WriteAdapterOptions) {
     inference_mode: true,
     init_lora_weights: true,
     layers_pattern: null,
-    layers_to_transform: null,
+    layers_to_transform: layers,
     lora_alpha,
     lora_dropout,
     modules_to_save: heads.length === 0 ? null : [...new Set(heads)],

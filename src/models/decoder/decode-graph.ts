@@ -1,4 +1,4 @@
-import type { LoraConfig } from '../../base-setup/lora/lora-config.ts';
+import { type LoraConfig, loraOfLayer } from '../../base-setup/lora/lora-config.ts';
 import {
   add,
   concat,
@@ -98,7 +98,7 @@ class DecodeContext extends ModuleContext {
 
   constructor({ family, config }: Architecture, options: DecodeContextOptions) {
     const layerPrefix = family.names.layer(options.index);
-    super(config, { lora: options.lora, prefix: layerPrefix });
+    super(config, { lora: loraOfLayer(options.lora, options.index), prefix: layerPrefix });
     this.options = options;
     this.layerPrefix = layerPrefix;
   }

@@ -1,4 +1,4 @@
-import { isTarget } from '../../base-setup/lora/lora-config.ts';
+import { isTarget, loraOfLayer } from '../../base-setup/lora/lora-config.ts';
 import type { RandomStream } from '../../engine/random/index.ts';
 import { type Feeds, type Tensor, tensor } from '../../engine/runtime/index.ts';
 import type { LayerRole } from './base-model.ts';
@@ -21,12 +21,12 @@ export function layerDropout({ base, adapter }: LayerRole): number {
 /** The masks of some consecutive layers, by the names of their feeds. */
 export function layerMasks(
   role: LayerRole,
-  { count, ...options }: MaskOptions & { readonly count: number },
+  { first, count, ...options }: MaskOptions & { readonly first: number; readonly count: number },
 ): Feeds {
   const p = layerDropout(role);
   const masks: Record<string, Tensor> = {};
   for (let i = 0; i < count; i++) {
-    for (const [name, width] of maskedWidths(role)) {
+    for (const [name, width] of maskedWidths(role, first + i)) {
       masks[dropoutName(`${layerPrefix(i, count)}${name}`)] = sampleMask(p, { width, ...options });
     }
   }
@@ -49,13 +49,14 @@ export function joinEmbeddingMasks(parts: readonly Feeds[]): Tensor<'float32'> |
 }
 
 /** What is dropped in a layer, and how wide it is. */
-function maskedWidths({ base, adapter }: LayerRole): (readonly [string, number])[] {
+function maskedWidths({ base, adapter }: LayerRole, layer: number): (readonly [string, number])[] {
   const { modules, sublayers } = layerParts(base.architecture);
   if (adapter === undefined) {
     return [...sublayers].map((name) => [name, base.architecture.config.hidden_size]);
   }
+  const lora = loraOfLayer(adapter.config, layer);
   return [...modules]
-    .filter(([module]) => isTarget(module, adapter.config))
+    .filter(([module]) => isTarget(module, lora))
     .map(([module, [, width]]) => [module, width]);
 }
 

@@ -1,3 +1,8 @@
+import {
+  firstAdaptedLayer,
+  type LoraConfig,
+  loraOfLayer,
+} from '../../base-setup/lora/lora-config.ts';
 import { type GradGraphs, grad, gradientName, type SaveList } from '../../engine/graph/index.ts';
 import type { NamedArrays } from '../../engine/optim/index.ts';
 import type { RandomStream } from '../../engine/random/index.ts';
@@ -8,7 +13,7 @@ import type {
   Outputs,
   Tensor,
 } from '../../engine/runtime/index.ts';
-import type { BaseModel, LayerRole } from './base-model.ts';
+import type { LayerRole } from './base-model.ts';
 import type { BatchForm } from './batch-plan.ts';
 import { embeddingMask, joinEmbeddingMasks, layerDropout, layerMasks } from './dropout-masks.ts';
 import { layerGraph, layerParts, layerPrefix } from './layer-graph.ts';
@@ -20,8 +25,13 @@ export interface ForwardOptions {
   /** Values to save for `backward` instead of recomputing them; without it there is no tape. Trains the
    *  adapter or, without one, the base. */
   readonly save?: SaveList | undefined;
-  /** Passes over the first rows of the batch, in order: only the other rows are run. */
+  /** Passes over the first rows of the batch, in order: only the other rows are run. If the role has
+   *  frozen layers, `start` must be given too. */
   readonly past?: readonly RowPass[];
+  /** Hidden states to start from instead of the embeddings. */
+  readonly start?: LayerStates | undefined;
+  /** Number of layers after which the pass ends; all by default. */
+  readonly end?: number | undefined;
   /** Receives the keys and values [M, kvHeads, D] of each layer. */
   readonly onKeysAndValues?: (layer: number, keysAndValues: KeysAndValues) => void;
   /** The source of dropout masks; nothing is dropped without it. Drops inputs of the adapter or, without
@@ -29,6 +39,12 @@ export interface ForwardOptions {
   readonly dropout?: RandomStream | undefined;
   /** Debugging: throws at the first op that produces a NaN. */
   readonly checkNumerics?: boolean;
+}
+
+/** Hidden states [M, hidden] of all rows of a batch after the first `layer` layers. */
+export interface LayerStates {
+  readonly layer: number;
+  readonly hidden: Tensor<'float32'>;
 }
 
 interface KeysAndValues {
@@ -40,7 +56,7 @@ interface KeysAndValues {
 export interface Pass {
   readonly role: LayerRole;
   readonly batch: PackedBatch;
-  /** Hidden states before the final norm, [M, hidden]. */
+  /** Hidden states after the last layer that ran, before the final norm, [M, hidden]. */
   readonly hidden: Tensor<'float32'>;
   /** Opaque to callers; empty unless something was saved. `backward` consumes it. */
   readonly tape: Tape;
@@ -49,19 +65,26 @@ export interface Pass {
 /** Some rows of a pass, as `past` of another one. */
 export interface RowPass {
   readonly hidden: Tensor<'float32'>;
-  /** Per session: its input x, the saved values, keys and values. */
+  /** Per session with a tape: its input x, the saved values, keys and values. */
   readonly sessions: readonly Feeds[];
 }
 
 interface Tape {
   readonly save: SaveList | undefined;
   readonly dropout: boolean;
-  /** Per session: the values of each pass over some of the rows, in row order. */
+  /** Per session from the first trained layer up: the values of each pass over some of the rows, in
+   *  row order. */
   readonly sessions: (readonly Feeds[])[];
 }
 
+/** Number of layers below the first one that training changes: their hidden states are those of the base.
+ *  Without an adapter, training changes all layers. */
+export function frozenLayers({ adapter }: LayerRole): number {
+  return adapter === undefined ? 0 : firstAdaptedLayer(adapter.config);
+}
+
 /**
- * Runs a batch through all layers of a role. This is the only loop over layers: scoring, prefill,
+ * Runs a batch through the layers of a role. This is the only loop over layers: scoring, prefill,
  * training and debugging all call it. One ONNX Runtime session runs `base.layersPerSession` layers.
  */
 export async function forward(
@@ -70,24 +93,29 @@ export async function forward(
   options: ForwardOptions = {},
 ): Promise<Pass> {
   const { base } = role;
-  const { save, past = [], onKeysAndValues, dropout: random, checkNumerics = false } = options;
+  const { save, past = [], start, end, onKeysAndValues, dropout: random } = options;
   const known = past.reduce((sum, { hidden }) => sum + hidden.shape[0]!, 0);
   const { form, feeds: tables } = batch.plan(base.architecture.config, known);
-  const dropout = random !== undefined && layerDropout(role) > 0;
   const cache = onKeysAndValues !== undefined;
   const [tokens, positions] = [batch.tokens.subarray(known), batch.positions.subarray(known)];
   const sessions: Feeds[][] = [];
   const embeddings = random ? embeddingMask(role, { rows: tokens.length, random }) : {};
-  let x = mulElements(base.embed({ tokens, positions }), joinEmbeddingMasks([embeddings]));
-  for (const { first, count } of layerSpans(base)) {
+  let x = start
+    ? sliceRows(start.hidden, { start: known, end: batch.tokens.length })
+    : mulElements(base.embed({ tokens, positions }), joinEmbeddingMasks([embeddings]));
+  for (const span of layerSpans(role, { from: start?.layer, to: end })) {
+    const { first, count, isTrained } = span;
+    const dropout = random !== undefined && dropsIn(role, span);
     const graph = { ...form, layers: count, dropout, cache };
-    const compiled = await compileLayers(role, graph, { save, checkNumerics });
-    const masks = dropout ? layerMasks(role, { rows: tokens.length, count, random }) : {};
-    const pastFeeds = pastOf(
-      past.map((pass) => pass.sessions[sessions.length]!),
-      count,
-    );
-    const feeds = { ...tables, x, ...masks, ...pastFeeds };
+    const taped = isTrained ? save : undefined;
+    const { checkNumerics = false } = options;
+    const compiled = await compileLayers(role, graph, { span, save: taped, checkNumerics });
+    const masks = dropout ? layerMasks(role, { rows: tokens.length, first, count, random }) : {};
+    const pastParts = isTrained ? past.map((pass) => pass.sessions[sessions.length]!) : [];
+    if (past.length > pastParts.length) {
+      throw new Error('Internal: a pass over past rows must start at the first trained layer');
+    }
+    const feeds = { ...tables, x, ...masks, ...pastOf(pastParts, count) };
     const { y, ...outputs } = await compiled.run(
       layerFeeds(role, compiled, { feeds, first, count }),
     );
@@ -96,16 +124,17 @@ export async function forward(
     }
     const own =
       save === undefined ? {} : { x, ...masks, ...outputs, ...(first === 0 && embeddings) };
-    sessions.push([...past.map((pass) => pass.sessions[sessions.length]!), own]);
+    if (isTrained) sessions.push([...pastParts, own]);
     x = y as Tensor<'float32'>;
   }
   const hidden = concatRows([...past.map((pass) => pass.hidden), x]);
-  return { role, batch, hidden, tape: { save, dropout, sessions } };
+  return { role, batch, hidden, tape: { save, dropout: random !== undefined, sessions } };
 }
 
 /**
- * Runs the backward pass through all layers from ∂L/∂hidden. Passes each session's gradients to `accumulate` and
- * returns ∂L/∂embeddings. The tape is consumed: its memory is released layer by layer.
+ * Runs the backward pass from ∂L/∂hidden down to the first trained layer. Passes each session's gradients to
+ * `accumulate` and returns the gradient of that layer's input, which is ∂L/∂embeddings if all layers
+ * are trained. The tape is consumed: its memory is released layer by layer.
  */
 export async function backward(
   { role, batch, tape }: Pass,
@@ -113,19 +142,21 @@ export async function backward(
   accumulate: (gradients: NamedArrays) => void,
 ): Promise<Tensor<'float32'>> {
   const { base } = role;
-  const { save, dropout, sessions } = tape;
+  const { save, sessions } = tape;
   if (save === undefined) throw new Error('Internal: backward() needs a pass with a tape');
   const { form, feeds: tables } = batch.plan(base.architecture.config);
   const joiner = new PartJoiner();
   const mask = joinEmbeddingMasks(sessions[0]!);
   let dy = dHidden;
-  for (const { first, count } of layerSpans(base).reverse()) {
+  for (const span of layerSpans(role, { from: frozenLayers(role) }).reverse()) {
+    const { first, count } = span;
+    const dropout = tape.dropout && dropsIn(role, span);
     const graph = { ...form, layers: count, dropout, cache: false };
-    const compiled = await compileLayers(role, graph, { save, isBackward: true });
+    const compiled = await compileLayers(role, graph, { span, save, isBackward: true });
     const saved = joiner.join(sessions.pop()!, compiled);
     const feeds = { ...tables, ...saved, [gradientName('y')]: dy };
     const outputs = await compiled.run(layerFeeds(role, compiled, { feeds, first, count }));
-    accumulate(gradientsOf(role, outputs, { first, count }));
+    accumulate(gradientsOf(role, outputs, span));
     dy = outputs[gradientName('x')] as Tensor<'float32'>;
   }
   return mulElements(dy, mask);
@@ -149,21 +180,45 @@ export function passOfRows(
   };
 }
 
-interface LayerSpan {
+interface LayerRange {
   /** Index of the first layer. */
   readonly first: number;
   /** Number of layers in the session. */
   readonly count: number;
 }
 
-/** Which layers each session runs. */
-function layerSpans({ architecture, layersPerSession }: BaseModel): LayerSpan[] {
-  const total = architecture.config.num_hidden_layers;
-  const size = Math.min(layersPerSession, total);
-  return Array.from({ length: Math.ceil(total / size) }, (_, k) => ({
-    first: k * size,
-    count: Math.min(size, total - k * size),
-  }));
+interface LayerSpan extends LayerRange {
+  /** The adapter of these layers; missing if they have none. */
+  readonly lora: LoraConfig | undefined;
+  /** Whether gradients flow through these layers in training. */
+  readonly isTrained: boolean;
+}
+
+/** Which layers each session runs: all its layers have an adapter, or none has. */
+function layerSpans(
+  role: LayerRole,
+  { from = 0, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+): LayerSpan[] {
+  const { architecture, layersPerSession } = role.base;
+  const end = to ?? architecture.config.num_hidden_layers;
+  const frozen = frozenLayers(role);
+  const spans: LayerSpan[] = [];
+  for (let first = from; first < end; first += spans.at(-1)!.count) {
+    const lora = loraOfLayer(role.adapter?.config, first);
+    const isSame = (layer: number) =>
+      (loraOfLayer(role.adapter?.config, layer) === undefined) === (lora === undefined);
+    const most = Math.min(layersPerSession, end - first);
+    let count = 1;
+    while (count < most && isSame(first + count)) count++;
+    spans.push({ first, count, lora, isTrained: first >= frozen });
+  }
+  return spans;
+}
+
+/** Whether training drops something in these layers: inputs of the adapter or, if there is none at all,
+ *  outputs of sublayers. */
+function dropsIn(role: LayerRole, { lora }: LayerSpan): boolean {
+  return (role.adapter === undefined || lora !== undefined) && layerDropout(role) > 0;
 }
 
 interface LayerForm extends BatchForm {
@@ -173,6 +228,7 @@ interface LayerForm extends BatchForm {
 }
 
 interface CompileLayersOptions {
+  readonly span: LayerSpan;
   readonly save: SaveList | undefined;
   readonly isBackward?: boolean;
   readonly checkNumerics?: boolean;
@@ -183,21 +239,23 @@ interface CompileLayersOptions {
 function compileLayers(
   role: LayerRole,
   form: LayerForm,
-  { save, isBackward = false, checkNumerics = false }: CompileLayersOptions,
+  { span, save, isBackward = false, checkNumerics = false }: CompileLayersOptions,
 ): Promise<CompiledGraph> {
-  const { base, adapter } = role;
-  const formKey = JSON.stringify([form, adapter?.config]);
+  const { base } = role;
+  const { lora } = span;
+  const formKey = JSON.stringify([form, lora]);
   const bytes = base.bytes?.format;
-  const build = () => layerGraph(base.architecture, { lora: adapter?.config, bytes, ...form });
+  const build = () => layerGraph(base.architecture, { lora, bytes, ...form });
   if (save === undefined) {
     const key = `layers ${checkNumerics ? 'checked ' : ''}${formKey}`;
     return base.compile(key, build, { arena: true, checkNumerics });
   }
-  const wrt = ['x', ...trainedNames(role, form.layers)];
+  const wrt = ['x', ...trainedNames(role, span)];
+  const key = `${save} ${formKey} ${wrt.length}`;
   const graphs = (): GradGraphs =>
-    base.once(`layer gradients ${save} ${formKey}`, () => grad(build(), { of: ['y'], wrt, save }));
+    base.once(`layer gradients ${key}`, () => grad(build(), { of: ['y'], wrt, save }));
   const pass = isBackward ? 'backward' : 'forward';
-  return base.compile(`layers ${pass} ${save} ${formKey}`, () => graphs()[pass], {
+  return base.compile(`layers ${pass} ${key}`, () => graphs()[pass], {
     arena: isBackward,
   });
 }
@@ -206,7 +264,7 @@ function compileLayers(
 function layerFeeds(
   { base, adapter }: LayerRole,
   { inputs }: GraphInputs,
-  { feeds: batchFeeds, first, count }: LayerSpan & { readonly feeds: Feeds },
+  { feeds: batchFeeds, first, count }: LayerRange & { readonly feeds: Feeds },
 ): Feeds {
   const { names } = base.architecture.family;
   const feeds: Record<string, Tensor> = {};
@@ -224,24 +282,27 @@ function layerFeeds(
 }
 
 /** Names of the trained weights in the layers of a session. */
-function trainedNames({ base, adapter }: LayerRole, count: number): string[] {
-  const prefix = base.architecture.family.names.layer(0);
-  const inLayer =
-    adapter === undefined
-      ? [...layerParts(base.architecture).weights.keys()]
-      : [...adapter.weights.keys()]
-          .filter((name) => name.startsWith(prefix))
-          .map((name) => name.slice(prefix.length));
-  return Array.from({ length: count }, (_, i) =>
-    inLayer.map((name) => `${layerPrefix(i, count)}${name}`),
+function trainedNames(role: LayerRole, span: LayerRange): string[] {
+  const inLayer = trainedInLayer(role, span.first);
+  return Array.from({ length: span.count }, (_, i) =>
+    inLayer.map((name) => `${layerPrefix(i, span.count)}${name}`),
   ).flat();
 }
 
+/** Names of the trained weights of one layer, without its prefix. */
+function trainedInLayer({ base, adapter }: LayerRole, layer: number): string[] {
+  if (adapter === undefined) return [...layerParts(base.architecture).weights.keys()];
+  const prefix = base.architecture.family.names.layer(layer);
+  return [...adapter.weights.keys()]
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length));
+}
+
 /** The gradients of a session's layers under the full names of the trained weights. */
-function gradientsOf(role: LayerRole, outputs: Outputs, { first, count }: LayerSpan): NamedArrays {
+function gradientsOf(role: LayerRole, outputs: Outputs, { first, count }: LayerRange): NamedArrays {
   const { names } = role.base.architecture.family;
   const gradients: Record<string, Float32Array> = {};
-  const perLayer = trainedNames(role, 1);
+  const perLayer = trainedInLayer(role, first);
   for (let i = 0; i < count; i++) {
     for (const name of perLayer) {
       const output = outputs[gradientName(`${layerPrefix(i, count)}${name}`)]!;

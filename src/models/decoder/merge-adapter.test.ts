@@ -26,6 +26,13 @@ describe.each(peftFamilies)('%s with an adapter of PEFT', (family) => {
     expectClose(logits, { expected: expected.merged!.data, within: 1e-4, label: 'logits' });
   });
 
+  it('has the logits of PEFT with an adapter on the upper layer only, merged or not', async () => {
+    const { base, adapter, sequences, expected } = await readPeftGolden(family, 'layers');
+    const about = { expected: expected.layers!.data, within: 1e-4, label: 'logits' };
+    expectClose(await computeLogits(base, sequences, adapter), about);
+    expectClose(await computeLogits(await mergeAdapter(base, adapter), sequences), about);
+  });
+
   it('is unchanged by mergeAdapter(), which returns a new model', async () => {
     const { base, adapter } = await readPeftGolden(family);
     const before = new Map([...base.weights].map(([name, { data }]) => [name, data.slice()]));

@@ -1,7 +1,6 @@
 import { defaultLoraConfig, isTarget, type LoraConfig } from '../../base-setup/lora/lora-config.ts';
 import type { Architecture } from './families/index.ts';
-import { layerParts } from './layer-graph.ts';
-import { weightShapes } from './weight-shapes.ts';
+import { moduleShapes, weightShapes } from './weight-shapes.ts';
 
 /** Parameters of a model and of the adapters that are usually trained over it. */
 export interface ParameterCounts {
@@ -40,11 +39,10 @@ export function countParameters(architecture: Architecture): ParameterCounts {
   };
 }
 
-/** r · (in + out) of each target, in every layer. */
+/** r · (in + out) of each target, in every adapted layer. */
 export function countAdapter(architecture: Architecture, lora: LoraConfig): number {
-  const targets = [...layerParts(architecture).modules].filter(([name]) => isTarget(name, lora));
-  const perLayer = sum(targets.map(([, [out, inner]]) => lora.r * (out + inner)));
-  return architecture.config.num_hidden_layers * perLayer;
+  const targets = [...moduleShapes(architecture)].filter(([name]) => isTarget(name, lora));
+  return sum(targets.map(([, [out, inner]]) => lora.r * (out + inner)));
 }
 
 function size(shape: readonly number[]): number {

@@ -78,6 +78,8 @@ def open_adapter(folder: Path, base: str) -> torch.nn.Module:
     model = TASKS[task].from_pretrained(base, dtype=torch.float32, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        # PEFT itself uses deprecated names of newer versions of transformers.
+        warnings.simplefilter("ignore", FutureWarning)
         return peft.PeftModel.from_pretrained(model, folder)
 
 

@@ -3,7 +3,8 @@
 Each folder there has a tiny random model of transformers (`base`, bfloat16), adapters that PEFT
 saved, both matrices far from zero, and `expected.safetensors`: what transformers computes in
 float32, token by token over the concatenated sequences. `base` are the logits of the model,
-`adapter` with the adapter on, `merged` after merge_and_unload; `reward` are the scores of a
+`adapter` with the adapter on, `merged` after merge_and_unload, `layers` with an adapter on the upper
+layer only; `reward` are the scores of a
 sequence classifier, at each token. Run with a Python that has torch, transformers, peft and
 safetensors, then let Biome format the JSON:
 
@@ -66,6 +67,19 @@ ADAPTERS: dict[str, dict[str, Any]] = {
     },
 }
 
+# Each of the forms that PEFT accepts: an index, a list, and a pattern for the name of the layers.
+LAYERS: dict[str, dict[str, Any]] = {
+    "qwen3": {"r": 2, "target_modules": ["q_proj", "v_proj"], "layers_to_transform": 1},
+    "llama": {"r": 2, "target_modules": ["up_proj", "o_proj"], "layers_to_transform": [1]},
+    "gpt2": {
+        "r": 2,
+        "target_modules": ["attn.c_attn"],
+        "layers_to_transform": [1],
+        "layers_pattern": ["h"],
+        "fan_in_fan_out": True,
+    },
+}
+
 Model = torch.nn.Module
 
 
@@ -117,6 +131,16 @@ def make_language_model(family: str, folder: Path) -> dict[str, torch.Tensor]:
     return {"base": base, "adapter": run(adapted), "merged": run(adapted.merge_and_unload())}
 
 
+def make_upper_adapter(family: str, folder: Path) -> torch.Tensor:
+    """Writes `layers`, an adapter on the upper layer only; returns its logits."""
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder / "base", dtype=torch.float32)
+    adapted = peft.get_peft_model(model, peft.LoraConfig(**LAYERS[family], task_type="CAUSAL_LM"))
+    draw_adapter(adapted)
+    adapted.peft_config["default"].base_model_name_or_path = f"tiny-{family}"
+    save_adapter(adapted, folder / "layers")
+    return run(adapted)
+
+
 def make_reward_model(folder: Path) -> torch.Tensor:
     """Writes `reward`, an adapter with the head of a sequence classifier; returns its scores."""
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -153,6 +177,7 @@ def main() -> None:
         expected = make_language_model(family, folder)
         if family == "qwen3":
             expected["reward"] = make_reward_model(folder)
+        expected["layers"] = make_upper_adapter(family, folder)
         about = {"sequences": SEQUENCES, "versions": versions}
         # One entry: safetensors writes several in no fixed order.
         save_file(expected, folder / "expected.safetensors", metadata={"about": json.dumps(about)})
