@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { alternate } from './alternate.ts';
-import { UpdateProcess } from './update-process.ts';
+import { type Update, UpdateProcess } from './update-process.ts';
 
 /** A process that answers with the number of its update. */
 const counter = (code = 'console.log(JSON.stringify({ seconds: ++count }))') =>
@@ -25,13 +25,15 @@ describe('alternate()', () => {
     'runs our updates between those of each peer, contended %s',
     async (contended) => {
       const own = await start('own');
-      const runs = await alternate(own, {
-        ...{ peers: ['a', 'b'] as const, rounds: 2, contended },
+      const { runs, own: updates } = await alternate(own, {
+        ...{ peers: ['a', 'b'] as const, rounds: 2, contended, quiet: false },
         start: (name) => start(name),
       });
-      expect(runs.a?.own).toEqual([{ seconds: 1 }, { seconds: 2 }]);
-      expect(runs.b?.own).toEqual([{ seconds: 3 }, { seconds: 4 }]);
-      expect(runs.b?.peer).toEqual([{ seconds: 1 }, { seconds: 2 }]);
+      const seconds = (updates?: readonly Update[]) => updates?.map((update) => update.seconds);
+      expect(seconds(updates)).toEqual([1, 2, 3, 4]);
+      expect(seconds(runs.a?.own)).toEqual([1, 2]);
+      expect(seconds(runs.b?.own)).toEqual([3, 4]);
+      expect(seconds(runs.b?.peer)).toEqual([1, 2]);
       expect(runs.b?.facts.peak_rss_mb).toBe(2);
       expect((await own.finish()).peak_rss_mb).toBe(4);
     },
@@ -39,8 +41,10 @@ describe('alternate()', () => {
 
   it('runs our process alone without peers', async () => {
     const own = await start('own');
-    const options = { peers: [], rounds: 3, contended: false, start };
-    expect(await alternate(own, options)).toEqual({});
+    const options = { peers: [], rounds: 3, contended: false, quiet: false, start };
+    const { runs, own: updates } = await alternate(own, options);
+    expect(runs).toEqual({});
+    expect(updates.map(({ seconds }) => seconds)).toEqual([1, 2, 3]);
     expect((await own.finish()).peak_rss_mb).toBe(3);
   });
 });

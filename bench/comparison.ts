@@ -12,7 +12,7 @@ export interface PeerRun {
   readonly own: readonly Update[];
   readonly peer: readonly Update[];
   readonly facts: PeerFacts;
-  /** Mean number of cores that other processes used meanwhile; missing if unknown. */
+  /** Cores that other processes used during an update, at most; missing if unknown. */
   readonly otherCores?: number;
 }
 
@@ -42,10 +42,10 @@ export function medianUpdate(updates: readonly Update[]): Update {
  *  @example ours 2 s, torch 3 s, trl 5 s  →  ratios 1.5 and 2.5, fastest_ratio 1.5 */
 export function comparePeers(
   ownPeakMb: number,
-  runs: Readonly<Record<string, PeerRun>>,
+  runs: Readonly<Partial<Record<string, PeerRun>>>,
 ): Comparison {
   const map = <T>(pick: (run: PeerRun) => T): Record<string, T> =>
-    Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, pick(run)]));
+    Object.fromEntries(Object.entries(runs).map(([name, run]) => [name, pick(run!)]));
   const exact = map(({ own, peer }) => medianSeconds(peer) / medianSeconds(own));
   const ratios = Object.entries(exact).map(([name, ratio]) => [name, round(ratio, 2)] as const);
   return {

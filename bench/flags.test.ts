@@ -5,13 +5,14 @@ import { layerRange } from './ppo-step/cases.ts';
 describe('readFlags()', () => {
   it('reads every flag of ppo-step', () => {
     const line =
-      'ppo-step --case mixed --base-precision int8 --precision f32 --peer py --peers torch,trl --rounds 2 --contended --lora-layers 8 --json';
+      'ppo-step --case mixed --base-precision int8 --precision f32 --peer py --peers torch,trl --rounds 2 --contended --quiet --lora-layers 8 --json';
     expect(readFlags(line.split(' '))).toEqual({
       name: 'ppo-step',
       json: true,
       options: {
         ...{ case: 'mixed', basePrecision: 'int8', precision: 'f32', loraLayers: 8 },
-        ...{ python: 'py', peers: ['torch', 'trl'], rounds: 2, contended: true, seeds: 1 },
+        ...{ python: 'py', peers: ['torch', 'trl'], rounds: 2, contended: true, quiet: true },
+        seeds: 1,
       },
     });
   });

@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly rounds?: number | undefined;
   /** Whether another process keeps one core busy during the measured updates. */
   readonly contended?: boolean | undefined;
+  /** Whether updates wait until other processes rest, and disturbed ones are repeated. */
+  readonly quiet?: boolean | undefined;
   /** Number of runs, for benchmarks that train. */
   readonly seeds?: number;
   /** For `ppo-step`: which case; all if missing. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { round } from './measure.ts';
-import { measureAlone } from './ppo-step/case-process.ts';
+import { startCase } from './ppo-step/case-process.ts';
 import type { CaseRequest } from './ppo-step/cases.ts';
 
 /** A quarter of Qwen3-0.6B's layers: curves need many runs. */
@@ -52,9 +52,16 @@ export async function benchPpoScaling(): Promise<object> {
 }
 
 async function measurePoint(at: number, request: CaseRequest): Promise<Point> {
-  const { seconds, peak_rss_mb, responses } = await measureAlone(request, { rounds: 1 });
+  const own = await startCase(request);
+  const { seconds } = await own.update();
+  const { peak_rss_mb, responses } = await own.finish();
   const tokens = responses.reduce((sum, length, i) => sum + length + request.prompts[i]!, 0);
-  const point = { at, seconds, ms_per_token: round((1000 * seconds) / tokens, 2), peak_rss_mb };
+  const point = {
+    at,
+    seconds: round(seconds, 2),
+    ms_per_token: round((1000 * seconds) / tokens, 2),
+    peak_rss_mb,
+  };
   console.error(JSON.stringify(point));
   return point;
 }

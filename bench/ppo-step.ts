@@ -1,7 +1,7 @@
 import { availableParallelism, freemem } from 'node:os';
 import { alternate, printUpdate } from './alternate.ts';
-import { comparePeers, type PeerFacts } from './comparison.ts';
-import type { BenchOptions } from './measure.ts';
+import { comparePeers, medianUpdate, type PeerFacts } from './comparison.ts';
+import { type BenchOptions, round } from './measure.ts';
 import { hasTrl, PEERS, type PeerName, peerCommand } from './peer.ts';
 import { type CaseProcess, startCase } from './ppo-step/case-process.ts';
 import { type CaseName, type CaseRequest, layerRange, stepCases } from './ppo-step/cases.ts';
@@ -26,22 +26,25 @@ export async function benchPpoStep(options: BenchOptions): Promise<object> {
 }
 
 async function measureCase(name: CaseName, options: BenchOptions): Promise<object> {
-  const { python, rounds = ROUNDS, contended = false, basePrecision, loraLayers } = options;
+  const { python, rounds = ROUNDS, contended = false, quiet = false } = options;
+  const { basePrecision, loraLayers } = options;
   const { precision = basePrecision === 'int8' ? 'int8' : 'f32' } = options;
   const settings = { threads: availableParallelism(), precision, basePrecision, loraLayers };
   const request = { ...stepCases[name], ...settings, layers: LAYERS };
   const peers = python === undefined ? [] : choosePeers(python, options.peers);
   const own = await startCase(request);
   try {
-    const runs = await alternate(own, {
-      ...{ peers, rounds, contended, onUpdate: printUpdate },
+    const { runs, own: updates } = await alternate(own, {
+      ...{ peers, rounds, contended, quiet, onUpdate: printUpdate },
       start: (peer) => startPeer(own, { peer, python: python!, request }),
     });
     const result = await own.finish();
+    const { seconds, phases } = medianUpdate(updates);
+    const tokens = result.responses.reduce((a, b) => a + b);
     return {
-      ...result,
+      ...{ seconds, phases, tokens_per_second: round(tokens / seconds, 1), ...result },
       ...(peers.length > 0 && comparePeers(result.peak_rss_mb, runs)),
-      ...{ case: name, rounds, contended, threads: request.threads, precision },
+      ...{ case: name, rounds, contended, quiet, threads: request.threads, precision },
       ...(basePrecision !== undefined && { base_precision: basePrecision }),
       ...(loraLayers !== undefined && { lora_layers: layerRange(loraLayers, LAYERS) }),
     };

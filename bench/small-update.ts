@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { alternate, printUpdate } from './alternate.ts';
-import { comparePeers } from './comparison.ts';
-import type { BenchOptions } from './measure.ts';
+import { comparePeers, medianUpdate } from './comparison.ts';
+import { type BenchOptions, round } from './measure.ts';
 import { peerCommand } from './peer.ts';
 import { UpdateProcess } from './update-process.ts';
 
@@ -22,7 +22,7 @@ const shape: SmallShape = { sequences: 16, prompt_tokens: 68, response_tokens: 4
  *  AdamW; with a Python, alternately the same work in torch + PEFT. `update_ratio` is the time of the
  *  fastest peer over ours. */
 export async function benchSmallUpdate(options: BenchOptions): Promise<object> {
-  const { python, rounds = ROUNDS, contended = false } = options;
+  const { python, rounds = ROUNDS, contended = false, quiet = false } = options;
   const peers = python === undefined ? [] : (options.peers ?? ['torch']);
   if (peers.includes('trl')) {
     throw new TypeError('Cannot use --peers: small-update runs torch and torch_bf16, got "trl"');
@@ -32,8 +32,8 @@ export async function benchSmallUpdate(options: BenchOptions): Promise<object> {
   const node = [process.execPath, '--import', 'tsx', script, JSON.stringify(shape)] as const;
   const own = await UpdateProcess.start<object, { readonly peak_rss_mb: number }>('Proximal', node);
   try {
-    const runs = await alternate(own, {
-      ...{ peers, rounds, contended, onUpdate: printUpdate },
+    const { runs, own: updates } = await alternate(own, {
+      ...{ peers, rounds, contended, quiet, onUpdate: printUpdate },
       start: (peer) => {
         const dtype = peer === 'torch_bf16' ? 'bfloat16' : 'float32';
         const request = { ...shape, threads, dtype };
@@ -44,7 +44,8 @@ export async function benchSmallUpdate(options: BenchOptions): Promise<object> {
     const { fastest_ratio: update_ratio, ...comparison } = comparePeers(result.peak_rss_mb, runs);
     return {
       ...(peers.length > 0 && { update_ratio, ...comparison }),
-      ...{ ...result, ...shape, rounds, contended, threads },
+      milliseconds: round(1000 * medianUpdate(updates).seconds, 1),
+      ...{ ...result, ...shape, rounds, contended, quiet, threads },
     };
   } finally {
     own.stop();

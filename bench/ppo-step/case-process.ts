@@ -12,15 +12,14 @@ interface CaseReady {
   readonly peak_rss_mb: number;
 }
 
-/** What our process reports at its end: medians of its updates, and peak memory. */
-export interface CaseResult {
-  readonly seconds: number;
-  readonly phases: Readonly<Record<string, number>>;
+/** What our process reports at its end. */
+interface CaseFacts {
   readonly peak_rss_mb: number;
+  /** Tokens per response. */
   readonly responses: readonly number[];
 }
 
-export type CaseProcess = UpdateProcess<CaseReady, CaseResult>;
+export type CaseProcess = UpdateProcess<CaseReady, CaseFacts>;
 
 /** Starts a separate process for a case, so that peak memory is that of this case only. */
 export function startCase(request: CaseRequest): Promise<CaseProcess> {
@@ -29,18 +28,4 @@ export function startCase(request: CaseRequest): Promise<CaseProcess> {
   const cores = Array.from({ length: request.threads }, (_, core) => core).join();
   const isLimited = request.threads < availableParallelism();
   return UpdateProcess.start('Proximal', isLimited ? ['taskset', '-c', cores, ...node] : node);
-}
-
-/** Measures a case without peers. */
-export async function measureAlone(
-  request: CaseRequest,
-  { rounds }: { readonly rounds: number },
-): Promise<CaseResult> {
-  const own = await startCase(request);
-  try {
-    for (let round = 0; round < rounds; round++) await own.update();
-    return await own.finish();
-  } finally {
-    own.stop();
-  }
 }

@@ -121,26 +121,13 @@ interface Measured {
 
 function summarize(components: PPOComponents, measured: Measured): object {
   const { request, steps, gflops } = measured;
-  const [{ responses, flops }] = steps as [StepRecord];
-  const responseTokens = responses.reduce((a, b) => a + b);
-  const seconds = medianOf(steps, (step) => step.seconds);
-  const phases = (Object.keys(flops) as Phase[]).map((name) => [
-    name,
-    round(
-      medianOf(steps, (step) => step.phases[name]),
-      2,
-    ),
-  ]);
   return {
-    seconds: round(seconds, 2),
-    phases: Object.fromEntries(phases),
-    tokens_per_second: round(responseTokens / seconds, 1),
     estimated_rss_mb: Math.round(estimateBytes(components, request) / 2 ** 20),
     // The needed FLOPs are those of adapters in all layers.
     ...(request.loraLayers === undefined && compareFlops(components, measured)),
     runtime_fraction: round(medianOf(steps, (step) => step.runtimeSeconds / step.seconds)),
     matmul_gflops: round(gflops, 0),
-    responses,
+    responses: steps[0]!.responses,
   };
 }
 

@@ -7,7 +7,7 @@ import { randomStream } from '../../src/engine/random/random-stream.ts';
 import type { Experience } from '../../src/experience-buffer/experience.ts';
 import { loadModel, PolicyModel } from '../../src/models/index.ts';
 import { ModelTrainer } from '../../src/training/model-trainer.ts';
-import { median, round, time } from '../measure.ts';
+import { time } from '../measure.ts';
 import { peakMegabytes, serveUpdates } from '../serve-updates.ts';
 import type { SmallShape } from '../small-update.ts';
 
@@ -23,22 +23,16 @@ async function serveSmallUpdates(shape: SmallShape): Promise<void> {
   const adapter = LoraAdapter.create(toLoraConfig(config), base.modules(), 'policy');
   const policy = new PolicyModel({ base, tokenizer, adapter });
   const trainer = new ModelTrainer({ config, policy });
-  const times: number[] = [];
-  const update = async (number: number) => {
-    const experience = await makeExperience(policy, { shape, number });
+  let number = 0;
+  const update = async () => {
+    const experience = await makeExperience(policy, { shape, number: number++ });
     return time(() => trainer.trainStep(experience));
   };
-  for (let number = 0; number < WARMUP; number++) await update(-1 - number);
+  for (let warmup = 0; warmup < WARMUP; warmup++) await update();
   await serveUpdates({
     ready: {},
-    async update() {
-      const milliseconds = await update(times.length);
-      times.push(milliseconds);
-      return { seconds: milliseconds / 1000 };
-    },
-    async finish() {
-      return { milliseconds: round(median(times), 1), peak_rss_mb: peakMegabytes() };
-    },
+    update: async () => ({ seconds: (await update()) / 1000 }),
+    finish: async () => ({ peak_rss_mb: peakMegabytes() }),
   });
 }
 
