@@ -6,7 +6,7 @@ import type { Update, UpdateProcess } from './update-process.ts';
 
 /** With `quiet`, other processes may use this many cores during an update. */
 const QUIET_CORES = 0.2;
-const LOOK_SECONDS = 2;
+const LOOK_SECONDS = 0.5;
 /** With `quiet`: the longest wait for a quiet machine, and the most attempts per round. */
 const MOST_SECONDS = 900;
 const MOST_ATTEMPTS = 20;

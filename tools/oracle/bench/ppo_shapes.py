@@ -175,11 +175,11 @@ def build_model(kind: type[PreTrainedModel], dtype: torch.dtype) -> PreTrainedMo
     return model
 
 
-def matmul_gflops(dtype: torch.dtype, runs: int = 50) -> float:
-    """Speed of a raw product of [256, 1024] and [1024, 3072]."""
+def matmul_gflops(dtype: torch.dtype, *, runs: int = 50, seconds: float = 3) -> float:
+    """Speed of a raw product of [256, 1024] and [1024, 3072]; fewer runs if they take too long."""
     a, b = torch.randn(256, 1024, dtype=dtype), torch.randn(1024, 3072, dtype=dtype)
     times = []
-    for _ in range(runs):
+    while len(times) < runs and sum(times) < seconds:
         start = time.perf_counter()
         a @ b
         times.append(time.perf_counter() - start)
