@@ -14,7 +14,7 @@ const MOST_ATTEMPTS = 20;
 type Measured = Pick<UpdateProcess<object, object>, 'name' | 'processId' | 'update'>;
 
 /** An update and the mean number of cores that other processes used meanwhile. */
-type LoadedUpdate = Update & { readonly otherCores: number | undefined };
+type LoadedUpdate = Update & { readonly otherCores?: number };
 
 interface RoundOptions {
   /** Updates of each process per peer. */
@@ -91,13 +91,13 @@ async function runRounds(
 }
 
 async function runUpdate(one: Measured, ids: readonly number[]): Promise<LoadedUpdate> {
-  const before = sampleLoad(ids);
-  const { seconds, phases } = await one.update();
-  const after = sampleLoad(ids);
-  return {
-    ...{ seconds, ...(phases && { phases }) },
-    otherCores: before && after && otherCores(before, after),
-  };
+  const sample = () => ({ all: sampleLoad(ids), one: sampleLoad([one.processId]) });
+  const before = sample();
+  const update = await one.update();
+  const after = sample();
+  if (!before.all || !before.one || !after.all || !after.one) return update;
+  const cpuSeconds = after.one.own - before.one.own;
+  return { ...update, cpuSeconds, otherCores: otherCores(before.all, after.all) };
 }
 
 /** Waits until other processes use few cores. */

@@ -51,4 +51,12 @@ describe('comparePeers()', () => {
     const { peers } = comparePeers(1, { torch: { ...run([1], [1]), otherCores: 1.234 } });
     expect(peers.torch).toHaveProperty('other_cores', 1.23);
   });
+
+  it('compares processor times if all are known', () => {
+    const known = { own: [{ seconds: 1, cpuSeconds: 2 }], peer: [{ seconds: 9, cpuSeconds: 3 }] };
+    const { peers } = comparePeers(1, { torch: { ...run([1], [9]), ...known } });
+    expect(peers.torch).toMatchObject({ cpu_seconds: 3, own_cpu_seconds: 2, cpu_ratio: 1.5 });
+    const { peers: unknown } = comparePeers(1, { torch: run([1], [9]) });
+    expect(unknown.torch).not.toHaveProperty('cpu_ratio');
+  });
 });

@@ -52,12 +52,27 @@ export function comparePeers(
     peers: map(({ own, peer, facts, otherCores }) => ({
       ...medianUpdate(peer),
       own_seconds: round(medianSeconds(own)),
+      ...compareCpu(own, peer),
       ...(otherCores !== undefined && { other_cores: round(otherCores, 2) }),
       ...facts,
     })),
     ratios: Object.fromEntries(ratios),
     fastest_ratio: Math.min(...ratios.map(([, ratio]) => ratio)),
     rss_ratios: map(({ facts }) => round(ownPeakMb / facts.peak_rss_mb)),
+  };
+}
+
+/** Processor times of both and their ratio. On a busy machine it is closer to that of a quiet one than the
+ *  ratio of wall times, above all with one thread: several threads wait for each other. */
+function compareCpu(own: readonly Update[], peer: readonly Update[]): object {
+  const [ownTime, peerTime] = [own, peer].map((updates) =>
+    median(updates.map(({ cpuSeconds = Number.NaN }) => cpuSeconds)),
+  ) as [number, number];
+  if (Number.isNaN(ownTime + peerTime)) return {};
+  return {
+    cpu_seconds: round(peerTime),
+    own_cpu_seconds: round(ownTime),
+    cpu_ratio: round(peerTime / ownTime, 2),
   };
 }
 

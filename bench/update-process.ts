@@ -6,6 +6,8 @@ import type { Readable, Writable } from 'node:stream';
 /** Times of one update. */
 export interface Update {
   readonly seconds: number;
+  /** Processor time of its process, over all threads; missing if unknown. */
+  readonly cpuSeconds?: number;
   readonly phases?: Readonly<Record<string, number>>;
 }
 
