@@ -4,7 +4,7 @@ import { SummaryReporter } from './test/summary-reporter.ts';
 /** `*.slow.test.ts` are statistical tests, fuzzing, kill tests and packaging: `npm run test:slow`. */
 export default defineConfig({
   test: {
-    include: ['src', 'test', 'tools'].map((folder) => `${folder}/**/*.test.ts`),
+    include: ['src', 'test', 'tools', 'bench'].map((folder) => `${folder}/**/*.test.ts`),
     pool: 'forks',
     maxWorkers: 2,
     // A busy machine must not fail a test.

@@ -1,16 +1,18 @@
-import { parseArgs } from 'node:util';
 import { benchBlock } from './block.ts';
 import { benchDashboard } from './dashboard.ts';
 import { benchDecode } from './decode.ts';
 import { benchDemo, benchOveroptimisation } from './demo.ts';
 import { benchDemoProfile } from './demo-profile.ts';
+import { type BenchCommand, readFlags } from './flags.ts';
 import { benchLearning, benchNormalization, learningTable } from './learning.ts';
 import type { BenchOptions } from './measure.ts';
 import { benchMemory } from './memory.ts';
 import { benchPpoScaling } from './ppo-scaling.ts';
 import { benchPpoStep } from './ppo-step.ts';
 import { benchPrefill } from './prefill.ts';
+import { nameProcessor } from './processor.ts';
 import { benchRewardThread } from './reward-thread.ts';
+import { benchSmallUpdate } from './small-update.ts';
 import { benchSteady } from './steady.ts';
 import { benchTrunk } from './trunk.ts';
 
@@ -37,6 +39,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'reward-thread': benchmark(benchRewardThread),
   'ppo-step': benchmark(benchPpoStep),
   'ppo-scaling': benchmark(benchPpoScaling),
+  'small-update': benchmark(benchSmallUpdate),
 };
 
 function benchmark<R extends object>(
@@ -46,29 +49,24 @@ function benchmark<R extends object>(
   return { run, show: (result) => show(result as R) };
 }
 
-/** `--peer` without a value uses python3 from the path. */
-const args = process.argv.slice(2).flatMap((arg, i, all) => {
-  const isAlone = all[i + 1]?.startsWith('--') ?? true;
-  return arg === '--peer' && isAlone ? [arg, 'python3'] : [arg];
-});
-const { positionals, values } = parseArgs({
-  args,
-  allowPositionals: true,
-  options: {
-    json: { type: 'boolean', default: false },
-    peer: { type: 'string' },
-    seeds: { type: 'string', default: '1' },
-    case: { type: 'string' },
-    precision: { type: 'string' },
-  },
-});
-const name = positionals[0] ?? '';
-const chosen = benchmarks[name];
-if (chosen === undefined) {
-  console.error(
-    `Cannot run benchmark "${name}": the benchmarks are ${Object.keys(benchmarks).join(', ')}`,
-  );
+function fail(message: string): never {
+  console.error(message);
   process.exit(2);
 }
-const result = await chosen.run({ ...values, python: values.peer, seeds: Number(values.seeds) });
-console.log(values.json ? JSON.stringify(result) : chosen.show(result));
+
+function readCommand(): BenchCommand {
+  try {
+    return readFlags(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return fail(error.message);
+  }
+}
+
+const { name, json, options } = readCommand();
+const chosen = benchmarks[name];
+if (chosen === undefined) {
+  fail(`Cannot run benchmark "${name}": the benchmarks are ${Object.keys(benchmarks).join(', ')}`);
+}
+const result = { ...(await chosen.run(options)), processor: nameProcessor() };
+console.log(json ? JSON.stringify(result) : chosen.show(result));

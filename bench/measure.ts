@@ -1,15 +1,30 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { RolloutPrecision } from '../src/generation/decode-weights.ts';
+import type { PeerName } from './peer.ts';
+import type { BasePrecision, CaseName, LoraLayers } from './ppo-step/cases.ts';
 
 export interface BenchOptions {
-  /** Python that runs the peer; no peer if missing. */
+  /** Python that runs the peers; no peer if missing. */
   readonly python?: string | undefined;
+  /** For benchmarks with several peers: which of them; all that are installed if missing. */
+  readonly peers?: readonly PeerName[] | undefined;
+  /** For benchmarks that alternate with peers: measured updates of each. */
+  readonly rounds?: number | undefined;
+  /** Whether another process keeps one core busy during the measured updates. */
+  readonly contended?: boolean | undefined;
+  /** Whether updates wait until other processes rest, and disturbed ones are repeated. */
+  readonly quiet?: boolean | undefined;
   /** Number of runs, for benchmarks that train. */
   readonly seeds?: number;
   /** For `ppo-step`: which case; all if missing. */
-  readonly case?: string | undefined;
+  readonly case?: CaseName | undefined;
   /** For `ppo-step`: the rollout precision. */
-  readonly precision?: string | undefined;
+  readonly precision?: RolloutPrecision | undefined;
+  /** For `ppo-step`: the precision of the base's weights. */
+  readonly basePrecision?: BasePrecision | undefined;
+  /** For `ppo-step`: which layers have adapters; all if missing. */
+  readonly loraLayers?: LoraLayers | undefined;
 }
 
 /** Milliseconds of one awaited call. */

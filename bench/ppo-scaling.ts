@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { round } from './measure.ts';
+import { startCase } from './ppo-step/case-process.ts';
 import type { CaseRequest } from './ppo-step/cases.ts';
-import { runChild } from './ppo-step/run-child.ts';
 
 /** A quarter of Qwen3-0.6B's layers: curves need many runs. */
 const middle: CaseRequest = {
   ...{ prompts: [64, 64, 64, 64], samples: 1, maxNewTokens: 32, epochs: 1 },
-  ...{ repeats: 1, threads: availableParallelism(), precision: 'int8', layers: 7 },
+  ...{ threads: availableParallelism(), precision: 'int8', layers: 7 },
 };
 
 const repeatLength = (count: number, length: number) => Array.from({ length: count }, () => length);
@@ -35,22 +35,33 @@ interface Point {
 
 /** How the time and memory of a PPO update grow with its sizes. */
 export async function benchPpoScaling(): Promise<object> {
-  const measured = Object.entries(curves).map(([name, points]) => [
-    name,
-    points.map(([at, change]) => measurePoint(at, { ...middle, ...change })),
-  ]);
-  const whole = Object.entries(long).map(([name, change]) => {
+  const measured: Record<string, Point[]> = {};
+  for (const [name, points] of Object.entries(curves)) {
+    measured[name] = [];
+    for (const [at, change] of points) {
+      measured[name].push(await measurePoint(at, { ...middle, ...change }));
+    }
+  }
+  const whole: Record<string, Point> = {};
+  for (const [name, change] of Object.entries(long)) {
     const config = { saveActivations: 'none', keepPasses: false } as const;
     const request = { ...middle, layers: 28, config, ...change };
-    return [name, measurePoint(request.prompts[0]! + request.maxNewTokens, request)];
-  });
-  return { curves: Object.fromEntries(measured), long: Object.fromEntries(whole) };
+    whole[name] = await measurePoint(request.prompts[0]! + request.maxNewTokens, request);
+  }
+  return { curves: measured, long: whole };
 }
 
-function measurePoint(at: number, request: CaseRequest): Point {
-  const { seconds, peak_rss_mb, responses } = runChild(request);
+async function measurePoint(at: number, request: CaseRequest): Promise<Point> {
+  const own = await startCase(request);
+  const { seconds } = await own.update();
+  const { peak_rss_mb, responses } = await own.finish();
   const tokens = responses.reduce((sum, length, i) => sum + length + request.prompts[i]!, 0);
-  const point = { at, seconds, ms_per_token: round((1000 * seconds) / tokens, 2), peak_rss_mb };
+  const point = {
+    at,
+    seconds: round(seconds, 2),
+    ms_per_token: round((1000 * seconds) / tokens, 2),
+    peak_rss_mb,
+  };
   console.error(JSON.stringify(point));
   return point;
 }

@@ -1,79 +1,82 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { RolloutPrecision } from '../src/generation/decode-weights.ts';
+import { availableParallelism, freemem } from 'node:os';
+import { alternate, printUpdate } from './alternate.ts';
+import { comparePeers, medianUpdate, type PeerFacts } from './comparison.ts';
 import { type BenchOptions, round } from './measure.ts';
-import { runPeer } from './peer.ts';
-import { type CaseName, stepCases } from './ppo-step/cases.ts';
-import { type CaseResult, runChild } from './ppo-step/run-child.ts';
+import { hasTrl, PEERS, type PeerName, peerCommand } from './peer.ts';
+import { type CaseProcess, startCase } from './ppo-step/case-process.ts';
+import { type CaseName, type CaseRequest, layerRange, stepCases } from './ppo-step/cases.ts';
+import { UpdateProcess } from './update-process.ts';
 
-const REPEATS = 3;
+const ROUNDS = 3;
 const LAYERS = 28;
+/** Memory that peers leave to the system. */
+const RESERVE_MB = 1000;
 
-/** Whole PPO updates at Qwen3-0.6B's shape; with a Python, also the same work in torch and TRL.
+/** Whole PPO updates at Qwen3-0.6B's shape; with a Python, alternately the same work in torch and TRL.
  *  The default case is at the top level, the others are in `cases`. */
 export async function benchPpoStep(options: BenchOptions): Promise<object> {
-  if (options.case !== undefined) return measureCase(options.case as CaseName, options);
+  if (options.case !== undefined) return measureCase(options.case, options);
   const { default: first, ...others } = stepCases;
-  const result = measureCase('default', options);
-  const cases = Object.keys(others).map((name) => [name, measureCase(name as CaseName, options)]);
-  return { ...result, cases: Object.fromEntries(cases) };
-}
-
-function measureCase(name: CaseName, { python, precision = 'f32' }: BenchOptions): object {
-  const stepCase = stepCases[name];
-  if (stepCase === undefined) {
-    throw new Error(
-      `Cannot measure case "${name}": the cases are ${Object.keys(stepCases).join(', ')}`,
-    );
+  const result = await measureCase('default', options);
+  const cases: Record<string, object> = {};
+  for (const name of Object.keys(others) as CaseName[]) {
+    cases[name] = await measureCase(name, options);
   }
-  const settings = { repeats: REPEATS, threads: availableParallelism(), layers: LAYERS };
-  const own = runChild({
-    ...{ ...stepCase, ...settings },
-    precision: precision as RolloutPrecision,
-  });
-  console.error(`${name}: ${JSON.stringify(own)}`);
-  return python === undefined ? own : { ...own, ...comparePeers(own, { name, python }) };
+  return { ...result, cases };
 }
 
-/** Runs the same texts in the peers: torch + PEFT by our own script, and TRL if it is installed. */
-function comparePeers(
-  own: CaseResult,
-  { name, python }: { name: CaseName; python: string },
-): object {
-  const folder = mkdtempSync(join(tmpdir(), 'proximal-bench-'));
-  const path = join(folder, 'case.json');
-  const { prompts, samples, epochs } = stepCases[name];
-  const shape = { prompts, samples, epochs, responses: own.responses };
-  const settings = { repeats: REPEATS, threads: availableParallelism() };
+async function measureCase(name: CaseName, options: BenchOptions): Promise<object> {
+  const { python, rounds = ROUNDS, contended = false, quiet = false } = options;
+  const { basePrecision, loraLayers } = options;
+  const { precision = basePrecision === 'int8' ? 'int8' : 'f32' } = options;
+  const settings = { threads: availableParallelism(), precision, basePrecision, loraLayers };
+  const request = { ...stepCases[name], ...settings, layers: LAYERS };
+  const peers = python === undefined ? [] : choosePeers(python, options.peers);
+  const own = await startCase(request);
   try {
-    writeFileSync(path, JSON.stringify({ ...shape, ...settings }));
-    const torch = runPeer(python, 'ppo_step.py', path) as CaseResult;
-    console.error(`torch: ${JSON.stringify(torch)}`);
-    const trl = hasTrl(python)
-      ? (runPeer(python, 'ppo_step_trl.py', path) as CaseResult)
-      : undefined;
-    if (trl !== undefined) console.error(`trl: ${JSON.stringify(trl)}`);
-    const peer = trl ?? torch;
+    const { runs, own: updates } = await alternate(own, {
+      ...{ peers, rounds, contended, quiet, onUpdate: printUpdate },
+      start: (peer) => startPeer(own, { peer, python: python!, request }),
+    });
+    const result = await own.finish();
+    const { seconds, phases } = medianUpdate(updates);
+    const tokens = result.responses.reduce((a, b) => a + b);
     return {
-      peer,
-      speed_ratio: round(peer.seconds / own.seconds, 2),
-      rss_ratio: round(own.peak_rss_mb / peer.peak_rss_mb),
-      torch,
-      torch_speed_ratio: round(torch.seconds / own.seconds, 2),
-      torch_rss_ratio: round(own.peak_rss_mb / torch.peak_rss_mb),
+      ...{ seconds, phases, tokens_per_second: round(tokens / seconds, 1), ...result },
+      ...(peers.length > 0 && comparePeers(result.peak_rss_mb, runs)),
+      ...{ case: name, rounds, contended, quiet, threads: request.threads, precision },
+      ...(basePrecision !== undefined && { base_precision: basePrecision }),
+      ...(loraLayers !== undefined && { lora_layers: layerRange(loraLayers, LAYERS) }),
     };
   } finally {
-    rmSync(folder, { recursive: true });
+    own.stop();
   }
 }
 
-function hasTrl(python: string): boolean {
-  try {
-    execFileSync(python, ['-c', 'import trl.experimental.ppo'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
+function choosePeers(python: string, chosen: BenchOptions['peers']): readonly PeerName[] {
+  const trl = hasTrl(python);
+  if (chosen?.includes('trl') && !trl) {
+    throw new Error(
+      `Cannot measure trl: ${python} must have a TRL with trl.experimental.ppo; install trl 1.12`,
+    );
   }
+  return chosen ?? PEERS.filter((name) => name !== 'trl' || trl);
+}
+
+/** Starts a peer on texts of the same lengths as ours. */
+function startPeer(
+  own: CaseProcess,
+  { peer, python, request }: { peer: PeerName; python: string; request: CaseRequest },
+): Promise<UpdateProcess<object, PeerFacts>> {
+  const { prompts, samples, epochs, threads, loraLayers, layers } = request;
+  const { responses, rss_mb, peak_rss_mb } = own.ready;
+  const growth = Math.max(0, peak_rss_mb - rss_mb);
+  const peerRequest = {
+    ...{ prompts, samples, epochs, threads, responses },
+    memory_mb: Math.floor(freemem() / 2 ** 20 - growth - RESERVE_MB),
+    dtype: peer === 'torch_bf16' ? 'bfloat16' : 'float32',
+    lora_layers: loraLayers === undefined ? null : layerRange(loraLayers, layers),
+  };
+  const script = peer === 'trl' ? 'ppo_step_trl.py' : 'ppo_step.py';
+  return UpdateProcess.start(peer, peerCommand(python, script, peerRequest));
 }

@@ -15,6 +15,7 @@ export async function caseComponents(request: CaseRequest): Promise<PPOComponent
     ...{ batchSize: request.prompts.length, samplesPerPrompt: request.samples },
     ...{ maxNewTokens: request.maxNewTokens, ppoEpochs: request.epochs },
     ...{ rolloutPrecision: request.precision, advantageEstimator: 'gae' as const },
+    ...optionalKeys(request),
     ...request.config,
   });
   const precision = request.config?.basePrecision === 'int8' ? 'int8' : 'f32';
@@ -26,6 +27,14 @@ export async function caseComponents(request: CaseRequest): Promise<PPOComponent
   const rewardModel = new RewardModel({ base, tokenizer, adapter, head });
   const model = { base, tokenizer, folder: '' };
   return buildComponents(config, model, { rewardModel, warn: console.error });
+}
+
+/** Config keys that a request may leave to the config's defaults. */
+function optionalKeys({ basePrecision, loraLayers }: CaseRequest): object {
+  return {
+    ...(basePrecision !== undefined && { basePrecision }),
+    ...(loraLayers !== undefined && { loraLayers }),
+  };
 }
 
 /** A tokenizer that only decodes, and treats part of the vocabulary as stop tokens. */

@@ -22,12 +22,37 @@ export const stepCases: Readonly<Record<CaseName, StepCase>> = {
   samples: { prompts: [64, 64, 64, 64], samples: 4, maxNewTokens: 32, epochs: 1 },
 };
 
+export type BasePrecision = 'f32' | 'int8' | 'auto';
+
+/** Layers with adapters: this many upper layers, or from the first to the last, both included. */
+export type LoraLayers = number | readonly [number, number];
+
 /** What a child process measures. */
 export interface CaseRequest extends StepCase {
-  readonly repeats: number;
   readonly threads: number;
+  /** Rollout precision. */
   readonly precision: RolloutPrecision;
+  /** Precision of the base's weights; the config's default if missing. */
+  readonly basePrecision?: BasePrecision | undefined;
+  /** All layers if missing. */
+  readonly loraLayers?: LoraLayers | undefined;
   readonly layers: number;
   /** Overrides of the step's config. */
   readonly config?: PPOConfigOptions;
+}
+
+/** The first and the last layer with adapters.
+ *  @example the upper 8 of 28 layers  →  [20, 27] */
+export function layerRange(
+  loraLayers: LoraLayers,
+  layerCount: number,
+): readonly [first: number, last: number] {
+  const [first, last] =
+    typeof loraLayers === 'number' ? [layerCount - loraLayers, layerCount - 1] : loraLayers;
+  if (first < 0 || last >= layerCount) {
+    throw new RangeError(
+      `Cannot use --lora-layers: the model has layers 0 to ${layerCount - 1}, got ${first} to ${last}`,
+    );
+  }
+  return [first, last];
 }

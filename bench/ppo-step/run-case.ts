@@ -4,6 +4,7 @@ import { ppoStep } from '../../src/ppo-trainer/ppo-step.ts';
 import { MemoryEstimator } from '../../src/training/memory-estimate.ts';
 import { median, round } from '../measure.ts';
 import { rawSpeed } from '../raw-product.ts';
+import { peakMegabytes, serveUpdates } from '../serve-updates.ts';
 import { caseComponents, makePrompts } from './build-components.ts';
 import type { CaseRequest } from './cases.ts';
 import { neededFlops } from './needed-flops.ts';
@@ -20,17 +21,27 @@ interface StepRecord {
   readonly responses: number[];
 }
 
-/** Measures one case; runs in its own process. */
-async function runCase(request: CaseRequest): Promise<object> {
+/** Measures one case in its own process, one update per request. */
+async function serveCase(request: CaseRequest): Promise<void> {
   const components = await caseComponents(request);
   const speeds = [await rawSpeed()];
+  const { responses } = await measureStep(components, request);
   const steps: StepRecord[] = [];
-  for (let repeat = -1; repeat < request.repeats; repeat++) {
-    const step = await measureStep(components, request);
-    if (repeat >= 0) steps.push(step);
-  }
-  speeds.push(await rawSpeed());
-  return summarize(components, { request, steps, gflops: median(speeds) });
+  const rss = Math.round(process.memoryUsage.rss() / 2 ** 20);
+  await serveUpdates({
+    ready: { responses, rss_mb: rss, peak_rss_mb: peakMegabytes() },
+    async update() {
+      const step = await measureStep(components, request);
+      steps.push(step);
+      return { seconds: step.seconds, phases: step.phases };
+    },
+    async finish() {
+      const peak = peakMegabytes();
+      speeds.push(await rawSpeed());
+      const summary = summarize(components, { request, steps, gflops: median(speeds) });
+      return { ...summary, peak_rss_mb: peak };
+    },
+  });
 }
 
 /** Every repeat uses the same random streams, so each does the same work. */
@@ -101,49 +112,56 @@ function estimateBytes({ policy, config }: PPOComponents, { prompts }: CaseReque
   return new MemoryEstimator(policy.base.architecture, options).estimate(config).peak;
 }
 
-function summarize(
-  components: PPOComponents,
-  { request, steps, gflops }: { request: CaseRequest; steps: StepRecord[]; gflops: number },
-): object {
-  const { policy } = components;
-  const of = (pick: (step: StepRecord) => number) => median(steps.map(pick));
-  const [{ sequences, responses, flops }] = steps as [StepRecord];
-  const responseTokens = responses.reduce((a, b) => a + b);
-  const layers = policy.base.architecture.config.num_hidden_layers;
-  const parameters = [...policy.adapter!.weights.values()].reduce((n, w) => n + w.data.length, 0);
-  const needed = neededFlops(policy.base, {
-    ...{ sequences, responseTokens, epochs: request.epochs, loraParameters: parameters / layers },
-    prompts: request.prompts,
-    recomputes: request.precision === 'int8',
-    reusesPasses: components.config.keepPasses !== false,
-  });
-  const total = needed.logprobs + needed.reward + needed.value + needed.update;
-  const done = flops.logprobs + flops.reward + flops.value + flops.update;
-  const seconds = of((step) => step.seconds);
-  const updateSeconds = of(({ phases }) => phases.update);
-  const passSeconds = of(({ phases: p }) => p.logprobs + p.reward + p.value + p.update);
-  const names = Object.keys(flops) as Phase[];
+interface Measured {
+  readonly request: CaseRequest;
+  readonly steps: readonly StepRecord[];
+  /** Speed of a raw product next to the updates. */
+  readonly gflops: number;
+}
+
+function summarize(components: PPOComponents, measured: Measured): object {
+  const { request, steps, gflops } = measured;
   return {
-    seconds: round(seconds, 2),
-    phases: Object.fromEntries(
-      names.map((name) => [
-        name,
-        round(
-          of((s) => s.phases[name]),
-          2,
-        ),
-      ]),
-    ),
-    tokens_per_second: round(responseTokens / seconds, 1),
-    peak_rss_mb: Math.round(process.resourceUsage().maxRSS / 1024),
     estimated_rss_mb: Math.round(estimateBytes(components, request) / 2 ** 20),
-    flops_ratio: round(done / total),
-    matmul_fraction: round(needed.update / updateSeconds / 1e9 / gflops),
-    passes_matmul_fraction: round(total / passSeconds / 1e9 / gflops),
-    runtime_fraction: round(of((step) => step.runtimeSeconds / step.seconds)),
+    // The needed FLOPs are those of adapters in all layers.
+    ...(request.loraLayers === undefined && compareFlops(components, measured)),
+    runtime_fraction: round(medianOf(steps, (step) => step.runtimeSeconds / step.seconds)),
     matmul_gflops: round(gflops, 0),
-    responses,
+    responses: steps[0]!.responses,
   };
 }
 
-console.log(JSON.stringify(await runCase(JSON.parse(process.argv[2]!))));
+/** FLOPs done over FLOPs needed, and the speed of the needed ones as a fraction of a raw product's. */
+function compareFlops(
+  { policy, config }: PPOComponents,
+  { request, steps, gflops }: Measured,
+): object {
+  const [{ sequences, responses, flops }] = steps as [StepRecord];
+  const layers = policy.base.architecture.config.num_hidden_layers;
+  const parameters = [...policy.adapter!.weights.values()].reduce((n, w) => n + w.data.length, 0);
+  const needed = neededFlops(policy.base, {
+    ...{ sequences, epochs: request.epochs, loraParameters: parameters / layers },
+    responseTokens: responses.reduce((a, b) => a + b),
+    prompts: request.prompts,
+    recomputes: request.precision === 'int8',
+    reusesPasses: config.keepPasses !== false,
+  });
+  const total = needed.logprobs + needed.reward + needed.value + needed.update;
+  const done = flops.logprobs + flops.reward + flops.value + flops.update;
+  const updateSeconds = medianOf(steps, ({ phases }) => phases.update);
+  const passSeconds = medianOf(
+    steps,
+    ({ phases: p }) => p.logprobs + p.reward + p.value + p.update,
+  );
+  return {
+    flops_ratio: round(done / total),
+    matmul_fraction: round(needed.update / updateSeconds / 1e9 / gflops),
+    passes_matmul_fraction: round(total / passSeconds / 1e9 / gflops),
+  };
+}
+
+function medianOf(steps: readonly StepRecord[], pick: (step: StepRecord) => number): number {
+  return median(steps.map(pick));
+}
+
+await serveCase(JSON.parse(process.argv[2]!));

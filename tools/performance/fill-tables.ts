@@ -1,22 +1,35 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-interface PeerResult {
+interface UpdateResult {
   readonly seconds: number;
   readonly phases: Readonly<Record<string, number>>;
   readonly peak_rss_mb: number;
 }
 
-interface StepResult extends PeerResult {
-  readonly estimated_rss_mb: number;
-  readonly flops_ratio: number;
-  readonly matmul_fraction: number;
-  readonly peer?: PeerResult;
-  readonly speed_ratio?: number;
-  readonly rss_ratio?: number;
-  readonly torch?: PeerResult;
-  readonly torch_speed_ratio?: number;
-  readonly torch_rss_ratio?: number;
+/** Numbers per peer; a peer that was not measured is missing. */
+type PerPeer<T> = Readonly<Partial<Record<string, T>>>;
+
+interface StepResult extends UpdateResult {
+  readonly case: string;
+  readonly precision: string;
+  readonly base_precision?: string;
+  readonly lora_layers?: readonly [number, number];
+  readonly contended?: boolean;
+  readonly processor: string;
+  readonly flops_ratio?: number;
+  readonly peers?: PerPeer<UpdateResult>;
+  readonly ratios?: PerPeer<number>;
+  readonly rss_ratios?: PerPeer<number>;
+}
+
+interface SmallResult {
+  readonly milliseconds: number;
+  readonly peak_rss_mb: number;
+  readonly contended: boolean;
+  readonly processor: string;
+  readonly peers: PerPeer<{ readonly seconds: number; readonly other_cores?: number }>;
+  readonly ratios: PerPeer<number>;
 }
 
 interface ScalingPoint {
@@ -29,10 +42,16 @@ interface ScalingPoint {
 interface ScalingResult {
   readonly curves: Readonly<Record<string, readonly ScalingPoint[]>>;
   readonly long: Readonly<Record<string, ScalingPoint>>;
+  readonly processor: string;
 }
 
 /** Output of benchmarks by the name of its file. */
 export type Results = Readonly<Record<string, unknown>>;
+
+/** Peers in the order of their columns, by their names in tables. */
+const peers = { trl: 'TRL', torch: 'torch + PEFT', torch_bf16: 'torch, bfloat16' };
+
+const peerNames = Object.keys(peers) as (keyof typeof peers)[];
 
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 
@@ -51,8 +70,9 @@ export function readResults(): Results {
 
 /** The tables of the page. */
 const tables: Readonly<Record<string, (results: Results) => string>> = {
-  'ppo-step': (results) => stepTable(stepsOf(results)),
-  'ppo-phases': (results) => phaseTable(stepsOf(results)),
+  'ppo-step': (results) => stepTable(resultsOf(results, 'ppo-step-')),
+  'ppo-phases': (results) => phaseTable(resultsOf(results, 'ppo-step-')),
+  'small-update': (results) => smallTable(resultsOf(results, 'small-update')),
   'ppo-scaling': (results) => scalingTable(results['ppo-scaling'] as ScalingResult),
 };
 
@@ -70,44 +90,83 @@ export function fillTables(page: string, results: Results): string {
   }, page);
 }
 
-/** Results of whole PPO updates by case and precision, from `ppo-step-CASE-PRECISION`. */
-function stepsOf(results: Results): (readonly [string, StepResult])[] {
-  return Object.keys(results)
-    .filter((name) => name.startsWith('ppo-step-'))
-    .sort()
-    .map((name) => [
-      name.slice('ppo-step-'.length).replace('-', ', '),
-      results[name] as StepResult,
-    ]);
+/** Results of one benchmark, in the order of their file names. */
+function resultsOf<T>(results: Results, prefix: string): T[] {
+  const names = Object.keys(results).filter((name) => name.startsWith(prefix));
+  return names.sort().map((name) => results[name] as T);
 }
 
-function stepTable(steps: readonly (readonly [string, StepResult])[]): string {
-  const rows = steps.map(([name, one]) => [
-    ...[name, seconds(one), seconds(one.peer), seconds(one.torch)],
-    `${times(one.speed_ratio)}, ${times(one.torch_speed_ratio)}`,
-    ...[memory(one), memory(one.peer), memory(one.torch)],
-    `${one.rss_ratio ?? '–'}, ${one.torch_rss_ratio ?? '–'}`,
-    `${one.flops_ratio}`,
+/** @example default case, int8 rollouts, adapters in the upper 8 layers  →  'default, int8 rollout, LoRA in layers 20–27' */
+function describeCase(step: StepResult): string {
+  const { base_precision: base, lora_layers: layers, precision } = step;
+  return [
+    step.case,
+    ...(base === undefined ? [] : [`${base} base`]),
+    ...(base === precision ? [] : [`${precision} rollout`]),
+    ...(layers === undefined ? [] : [`LoRA in layers ${layers.join('–')}`]),
+    ...(step.contended ? ['contended'] : []),
+  ].join(', ');
+}
+
+function stepTable(steps: readonly StepResult[]): string {
+  const rows = steps.map((one) => [
+    ...[describeCase(one), one.processor, seconds(one)],
+    ...peerNames.map((peer) => comparison(seconds(one.peers?.[peer]), times(one.ratios?.[peer]))),
+    memory(one),
+    ...peerNames.map((peer) =>
+      comparison(memory(one.peers?.[peer]), one.rss_ratios?.[peer]?.toString() ?? '–'),
+    ),
+    `${one.flops_ratio ?? '–'}`,
   ]);
-  const durations = ['case, rollout', 'Proximal', 'TRL', 'torch + PEFT', 'speed-up over these'];
-  const sizes = ['memory', 'TRL', 'torch + PEFT', 'fraction of these', 'FLOPs done / needed'];
-  return formatTable([[...durations, ...sizes], ...rows]);
+  const durations = Object.values(peers).map((name) => `${name} (our speed-up)`);
+  const sizes = Object.values(peers).map((name) => `${name} (our fraction)`);
+  const head = ['case', 'processor', 'Proximal', ...durations, 'memory', ...sizes];
+  return formatTable([[...head, 'FLOPs done / needed'], ...rows]);
 }
 
-function phaseTable(steps: readonly (readonly [string, StepResult])[]): string {
-  const list = ({ phases }: PeerResult) =>
+function phaseTable(steps: readonly StepResult[]): string {
+  const list = ({ phases }: UpdateResult) =>
     Object.entries(phases)
       .map(([name, time]) => `${name.replace('_', ' ')} ${time.toFixed(1)}`)
       .join(', ');
-  const rows = steps.flatMap(([name, one]) =>
-    Object.entries({ Proximal: one, TRL: one.peer, 'torch + PEFT': one.torch }).flatMap(
-      ([who, result]) => (result === undefined ? [] : [[name, who, list(result)]]),
-    ),
-  );
-  return formatTable([['case, rollout', '', 'seconds'], ...rows]);
+  const rows = steps.flatMap((one) => [
+    [describeCase(one), one.processor, 'Proximal', list(one)],
+    ...peerNames.flatMap((peer) => {
+      const result = one.peers?.[peer];
+      return result === undefined
+        ? []
+        : [[describeCase(one), one.processor, peers[peer], list(result)]];
+    }),
+  ]);
+  return formatTable([['case', 'processor', '', 'seconds'], ...rows]);
 }
 
-function scalingTable({ curves, long }: ScalingResult): string {
+function smallTable(results: readonly SmallResult[]): string {
+  const rows = results.flatMap(({ processor, milliseconds, contended, peers: found, ratios }) =>
+    peerNames.flatMap((peer) => {
+      const result = found[peer];
+      if (result === undefined) return [];
+      const others = `${result.other_cores ?? '–'}${contended ? ' (contended)' : ''}`;
+      return [
+        [processor, `${milliseconds.toFixed(0)} ms`, peers[peer]].concat(
+          `${(1000 * result.seconds).toFixed(0)} ms`,
+          ...[times(ratios[peer]), others],
+        ),
+      ];
+    }),
+  );
+  const head = [
+    'processor',
+    'Proximal',
+    'peer',
+    'its time',
+    'our speed-up',
+    'cores used by others',
+  ];
+  return formatTable([head, ...rows]);
+}
+
+function scalingTable({ curves, long, processor }: ScalingResult): string {
   const row = (name: string, { seconds, ms_per_token, peak_rss_mb }: ScalingPoint) => [
     ...[name.replace('_', ' '), `${seconds.toFixed(1)} s`, `${ms_per_token} ms`],
     gigabytes(peak_rss_mb),
@@ -118,12 +177,14 @@ function scalingTable({ curves, long }: ScalingResult): string {
     ),
     ...Object.entries(long).map(([name, point]) => row(name, point)),
   ];
-  return formatTable([['', 'per update', 'per token', 'memory'], ...rows]);
+  return formatTable([[processor, 'per update', 'per token', 'memory'], ...rows]);
 }
 
-const seconds = (one: PeerResult | undefined) => (one ? `${one.seconds.toFixed(1)} s` : '–');
-const memory = (one: PeerResult | undefined) => (one ? gigabytes(one.peak_rss_mb) : '–');
+const seconds = (one: UpdateResult | undefined) => (one ? `${one.seconds.toFixed(1)} s` : '–');
+const memory = (one: UpdateResult | undefined) => (one ? gigabytes(one.peak_rss_mb) : '–');
 const times = (ratio: number | undefined) => (ratio === undefined ? '–' : `${ratio} ×`);
+const comparison = (value: string, ratio: string) =>
+  value === '–' ? value : `${value} (${ratio})`;
 const gigabytes = (mebibytes: number) => `${((mebibytes * 2 ** 20) / 1e9).toFixed(1)} GB`;
 
 function formatTable([head, ...rows]: readonly (readonly string[])[]): string {

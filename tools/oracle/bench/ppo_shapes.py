@@ -1,15 +1,11 @@
-"""What the two peers of `npm run bench -- ppo-step` share: the case, the models and the clock."""
+"""What the peers of `npm run bench -- ppo-step` share: the case, the models and the clock."""
 
 import json
-import platform
-import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
-from pathlib import Path
 
 import torch
 from peft import LoraConfig
@@ -18,9 +14,12 @@ from transformers import LogitsProcessor, PreTrainedModel, Qwen3Config
 
 PAD, EOS, FIRST_PROMPT = 0, 1, 100
 PHASES = ("generate", "reference", "value", "reward", "update_forward", "update_backward")
-MEMORY_LIMIT_MB = 21_000
-# Weights of one model of this shape; scores and passes without gradients need little in comparison.
+# Weights of one float32 model of this shape; scores and passes without gradients need little in
+# comparison.
 MODEL_MB = 2_274
+# Activations of policy and value model for one padded token, with its logits; log-probabilities are
+# float32 in both.
+TOKEN_MB = {torch.float32: 11, torch.bfloat16: 7}
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj"]
 LORA = LoraConfig(r=16, lora_alpha=32, target_modules=TARGETS)
 CONFIG = Qwen3Config(
@@ -46,10 +45,13 @@ class Case:
 
     prompts: list[int]
     responses: list[int]
-    samples: int = 1
-    epochs: int = 1
-    repeats: int = 3
-    threads: int = 2
+    samples: int
+    epochs: int
+    threads: int
+    memory_mb: int
+    dtype: str
+    # The first and the last layer with adapters; all if missing.
+    lora_layers: list[int] | None = None
 
     def __post_init__(self) -> None:
         wanted = len(self.prompts) * self.samples
@@ -70,11 +72,36 @@ class Case:
             rows += [[*body, FIRST_PROMPT + index]] * self.samples
         return rows
 
-    def micro_batch(self, fixed_mb: float, token_mb: float) -> int:
-        """Rows of the largest micro-batch that splits the batch evenly and fits in memory."""
-        rows = len(self.responses)
-        fit = (MEMORY_LIMIT_MB - fixed_mb) / (token_mb * self.padded_length())
-        return max([1, *(n for n in range(1, rows + 1) if rows % n == 0 and n <= fit)])
+    def torch_dtype(self) -> torch.dtype:
+        return getattr(torch, self.dtype)
+
+    def lora(self) -> LoraConfig:
+        if self.lora_layers is None:
+            return LORA
+        first, last = self.lora_layers
+        layers = list(range(first, last + 1))
+        return LoraConfig(
+            r=LORA.r,
+            lora_alpha=LORA.lora_alpha,
+            target_modules=TARGETS,
+            layers_to_transform=layers,
+        )
+
+    def micro_batch(self, model_count: float) -> int:
+        """Rows of the largest micro-batch that splits the batch evenly and fits in memory.
+
+        Memory is that of this many models, and the activations of the micro-batch.
+        """
+        rows, dtype = len(self.responses), self.torch_dtype()
+        fixed_mb = model_count * MODEL_MB * dtype.itemsize / 4
+        row_mb = TOKEN_MB[dtype] * self.padded_length()
+        if fixed_mb + row_mb > self.memory_mb:
+            raise MemoryError(
+                f"Cannot measure this peer: it needs {fixed_mb + row_mb:.0f} MB, got "
+                f"{self.memory_mb} MB; free memory or choose other --peers"
+            )
+        fit = (self.memory_mb - fixed_mb) / row_mb
+        return max(n for n in range(1, rows + 1) if rows % n == 0 and n <= fit)
 
 
 class ForcedLengths(LogitsProcessor):
@@ -98,10 +125,9 @@ class ForcedLengths(LogitsProcessor):
 
 
 class Clock:
-    """Wall seconds of each update, by phase."""
+    """Wall seconds of an update, by phase."""
 
     def __init__(self) -> None:
-        self.updates: list[dict[str, float]] = []
         self.start()
 
     def start(self) -> None:
@@ -123,60 +149,38 @@ class Clock:
 
         return timed
 
-    def end_update(self) -> None:
+    def end_update(self) -> dict:
+        """Seconds of the update that ends here, in total and by phase."""
         seconds = time.perf_counter() - self.began
         rest = seconds - sum(self.spent.values())
-        self.updates.append({**self.spent, "rest": rest, "seconds": seconds})
-        self.start()
-
-    def medians(self) -> dict[str, float]:
-        """Medians over the updates after the first, which is a warm-up."""
-        timed = self.updates[1:]
-        return {key: round(statistics.median(u[key] for u in timed), 3) for key in timed[0]}
+        return {"seconds": seconds, "phases": {**self.spent, "rest": rest}}
 
 
-def read_case(path: str) -> Case:
-    case = Case(**json.loads(Path(path).read_text()))
+def read_case(text: str) -> Case:
+    case = Case(**json.loads(text))
     torch.set_num_threads(case.threads)
     torch.manual_seed(0)
     return case
 
 
-def build_model(kind: type[PreTrainedModel]) -> PreTrainedModel:
-    """Random float32 weights, each written once."""
+def build_model(kind: type[PreTrainedModel], dtype: torch.dtype) -> PreTrainedModel:
+    """Random weights, each written once."""
     with torch.device("meta"):
-        model = kind(CONFIG)
+        model = kind(CONFIG).to(dtype)
     model.to_empty(device="cpu").tie_weights()
-    rotary = type(model.model.rotary_emb)
-    model.model.rotary_emb = rotary(CONFIG)
+    # Its buffers are float32 in every dtype, as from_pretrained leaves them.
+    model.model.rotary_emb = type(model.model.rotary_emb)(CONFIG)
     for name, weight in model.named_parameters():
         weight.data.fill_(1) if "norm" in name else weight.data.uniform_(-0.03, 0.03)
     return model
 
 
-def matmul_gflops(runs: int = 50) -> float:
-    """Speed of a raw product of [256, 1024] and [1024, 3072]."""
-    a, b = torch.randn(256, 1024), torch.randn(1024, 3072)
+def matmul_gflops(dtype: torch.dtype, *, runs: int = 50, seconds: float = 3) -> float:
+    """Speed of a raw product of [256, 1024] and [1024, 3072]; fewer runs if they take too long."""
+    a, b = torch.randn(256, 1024, dtype=dtype), torch.randn(1024, 3072, dtype=dtype)
     times = []
-    for _ in range(runs):
+    while len(times) < runs and sum(times) < seconds:
         start = time.perf_counter()
         a @ b
         times.append(time.perf_counter() - start)
     return round(2 * 256 * 1024 * 3072 / statistics.median(times) / 1e9, 1)
-
-
-def report(clock: Clock, *, micro_batch: int, packages: tuple[str, ...]) -> str:
-    """The line that the benchmark reads."""
-    phases = clock.medians()
-    result = {
-        "seconds": phases.pop("seconds"),
-        "phases": phases,
-        "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        "micro_batch": micro_batch,
-        "matmul_gflops": matmul_gflops(),
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in packages},
-        },
-    }
-    return json.dumps(result)

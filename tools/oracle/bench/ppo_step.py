@@ -1,11 +1,13 @@
 """Whole PPO updates in torch and PEFT: a peer of `npm run bench -- ppo-step`.
 
 Run by the benchmark itself (`npm run bench -- ppo-step --peer PYTHON`), with a Python that has
-torch, transformers and peft; its argument is a JSON file with the lengths of the case.
+torch, transformers and peft; its argument is the case as JSON, with lengths in tokens.
 The update works like TRL's: padded batches, logits of whole sequences, a full
 value model and a full reward model next to the policy; the reference is the policy without its
 adapter. Unlike TRL's, the value model trains an adapter and its head, as Proximal's does, the
-gradient is clipped, and the score is on the last token. Prints one JSON line.
+gradient is clipped, and the score is on the last token. In bfloat16 all weights, activations and
+moments of AdamW are bfloat16, adapters too; sampling, log-probabilities, values and losses are
+float32. Runs one update per line of stdin.
 """
 
 import sys
@@ -13,23 +15,14 @@ from dataclasses import dataclass
 
 import torch
 from peft import PeftModel, get_peft_model
-from ppo_shapes import (
-    LORA,
-    MODEL_MB,
-    PAD,
-    Case,
-    Clock,
-    ForcedLengths,
-    build_model,
-    read_case,
-    report,
-)
+from ppo_shapes import PAD, Case, Clock, ForcedLengths, build_model, matmul_gflops, read_case
 from torch import Tensor
 from transformers import PreTrainedModel, Qwen3ForCausalLM, Qwen3ForSequenceClassification
+from update_server import UpdateServer, facts_of
 
 KL_COEFFICIENT, GAMMA, LAMBDA, CLIP, VALUE_CLIP, VALUE_COEFFICIENT = 0.05, 1.0, 0.95, 0.2, 0.2, 0.1
-# Activations of policy and value model for one padded token, with its logits.
-TOKEN_MB = 11
+# Three models; adapters, moments and stored scores need less than half of one.
+MODEL_COUNT = 3.44
 
 
 @dataclass
@@ -58,12 +51,15 @@ class Rollout:
         return Rollout(**{name: column[chosen] for name, column in vars(self).items()})
 
 
-def build_models() -> Models:
-    policy = get_peft_model(build_model(Qwen3ForCausalLM), LORA)
-    value = build_model(Qwen3ForSequenceClassification)
-    get_peft_model(value, LORA)
+def build_models(case: Case) -> Models:
+    dtype = case.torch_dtype()
+    # Otherwise PEFT creates float32 adapters on a bfloat16 model.
+    options = {"autocast_adapter_dtype": False}
+    policy = get_peft_model(build_model(Qwen3ForCausalLM, dtype), case.lora(), **options)
+    value = build_model(Qwen3ForSequenceClassification, dtype)
+    get_peft_model(value, case.lora(), **options)
     value.score.requires_grad_(True)
-    reward = build_model(Qwen3ForSequenceClassification).requires_grad_(False)
+    reward = build_model(Qwen3ForSequenceClassification, dtype).requires_grad_(False)
     trained = [p for model in (policy, value) for p in model.parameters() if p.requires_grad]
     return Models(policy, value, reward, torch.optim.AdamW(trained, lr=1e-5))
 
@@ -76,11 +72,12 @@ def inputs_of(ids: Tensor) -> dict[str, Tensor | bool]:
 
 def scalars_of(model: PreTrainedModel, ids: Tensor) -> Tensor:
     """The head's output at each token."""
-    return model.score(model.model(**inputs_of(ids)).last_hidden_state)[..., 0]
+    return model.score(model.model(**inputs_of(ids)).last_hidden_state)[..., 0].float()
 
 
 def token_logprobs(logits: Tensor, tokens: Tensor) -> Tensor:
-    return torch.log_softmax(logits, -1).gather(-1, tokens[..., None])[..., 0]
+    logprobs = torch.log_softmax(logits, -1, dtype=torch.float32)
+    return logprobs.gather(-1, tokens[..., None])[..., 0]
 
 
 def masked_mean(x: Tensor, mask: Tensor) -> Tensor:
@@ -176,18 +173,24 @@ def learn(models: Models, rollout: Rollout, *, clock: Clock, micro_batch: int) -
     models.optimizer.zero_grad()
 
 
+def run_update(models: Models, case: Case, *, clock: Clock, micro_batch: int) -> dict:
+    clock.start()
+    rollout = roll_out(models, case, clock=clock)
+    for _ in range(case.epochs):
+        learn(models, rollout, clock=clock, micro_batch=micro_batch)
+    return clock.end_update()
+
+
 def main() -> None:
-    case = read_case(sys.argv[1])
-    models = build_models()
-    micro_batch = case.micro_batch(fixed_mb=3 * MODEL_MB + 1_000, token_mb=TOKEN_MB)
-    clock = Clock()
-    for _ in range(1 + case.repeats):
-        clock.start()
-        rollout = roll_out(models, case, clock=clock)
-        for _ in range(case.epochs):
-            learn(models, rollout, clock=clock, micro_batch=micro_batch)
-        clock.end_update()
-    print(report(clock, micro_batch=micro_batch, packages=("torch", "transformers", "peft")))
+    case, server, clock = read_case(sys.argv[1]), UpdateServer(), Clock()
+    micro_batch = case.micro_batch(MODEL_COUNT)
+    models = build_models(case)
+    server.answer({"warmup": run_update(models, case, clock=clock, micro_batch=micro_batch)})
+    while server.wait():
+        server.answer(run_update(models, case, clock=clock, micro_batch=micro_batch))
+    speed = matmul_gflops(case.torch_dtype())
+    packages = ("torch", "transformers", "peft")
+    server.answer(facts_of(packages, micro_batch=micro_batch, matmul_gflops=speed))
 
 
 if __name__ == "__main__":

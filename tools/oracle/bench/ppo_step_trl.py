@@ -1,30 +1,20 @@
 """Whole PPO updates in TRL: a peer of `npm run bench -- ppo-step`.
 
 Run by the benchmark itself (`npm run bench -- ppo-step --peer PYTHON`), with a Python that has a
-TRL with `trl.experimental.ppo` (1.12 has it, 1.13 does not); its argument is a JSON file
-with the lengths of the case. All work is TRL's: LoRA for the policy through `peft_config`, the
+TRL with `trl.experimental.ppo` (1.12 has it, 1.13 does not); its argument is the case as JSON, with
+lengths in tokens. All work is TRL's: LoRA for the policy through `peft_config`, the
 reference with the adapter disabled, a separate reward model, and a value model whose weights TRL
 trains completely. Its functions are wrapped only to time them and to end each response at its
-length. Prints one JSON line.
+length. Runs one update per line of stdin: its training loop waits between updates.
 """
 
 import sys
 import tempfile
+from contextlib import suppress
 
 import torch
 from datasets import Dataset
-from ppo_shapes import (
-    EOS,
-    LORA,
-    MODEL_MB,
-    PAD,
-    Case,
-    Clock,
-    ForcedLengths,
-    build_model,
-    read_case,
-    report,
-)
+from ppo_shapes import EOS, PAD, Case, Clock, ForcedLengths, build_model, matmul_gflops, read_case
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from transformers import (
@@ -34,17 +24,30 @@ from transformers import (
     TrainerCallback,
 )
 from trl.experimental.ppo import PPOConfig, PPOTrainer, ppo_trainer
+from update_server import UpdateServer, facts_of
 
-# Activations of policy and value model for one padded token, with its logits.
-TOKEN_MB = 11
+# Three models; the value model has gradients and two moments of AdamW too.
+MODEL_COUNT = 6
+# More than any benchmark requests: the end of stdin ends the training.
+MOST_UPDATES = 1_000
 
 
-class EndUpdate(TrainerCallback):
-    def __init__(self, clock: Clock) -> None:
+class EndOfRequests(Exception):
+    """Raised in TRL's loop when no further update is requested."""
+
+
+class Updates(TrainerCallback):
+    """Reports each update at its end and waits for the next request; the first one is a warm-up."""
+
+    def __init__(self, clock: Clock, server: UpdateServer) -> None:
         self.clock = clock
+        self.server = server
 
     def on_step_end(self, args, state, control, **_) -> None:
-        self.clock.end_update()
+        self.server.answer(self.clock.end_update())
+        if not self.server.wait():
+            raise EndOfRequests
+        self.clock.start()
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
@@ -56,8 +59,8 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     )
 
 
-def build_trainer(case: Case, clock: Clock, *, micro_batch: int, folder: str) -> PPOTrainer:
-    rows = len(case.responses)
+def build_trainer(case: Case, updates: Updates, *, micro_batch: int, folder: str) -> PPOTrainer:
+    rows, dtype = len(case.responses), case.torch_dtype()
     config = PPOConfig(
         output_dir=folder,
         use_cpu=True,
@@ -73,18 +76,18 @@ def build_trainer(case: Case, clock: Clock, *, micro_batch: int, folder: str) ->
         num_mini_batches=1,
         per_device_train_batch_size=micro_batch,
         gradient_accumulation_steps=rows // micro_batch,
-        total_episodes=rows * (1 + case.repeats),
+        total_episodes=rows * MOST_UPDATES,
     )
     return PPOTrainer(
         args=config,
         processing_class=build_tokenizer(),
-        model=build_model(Qwen3ForCausalLM),
+        model=build_model(Qwen3ForCausalLM, dtype),
         ref_model=None,
-        reward_model=build_model(Qwen3ForSequenceClassification).eval(),
-        value_model=build_model(Qwen3ForSequenceClassification),
+        reward_model=build_model(Qwen3ForSequenceClassification, dtype).eval(),
+        value_model=build_model(Qwen3ForSequenceClassification, dtype),
         train_dataset=Dataset.from_dict({"input_ids": case.prompt_rows()}),
-        callbacks=[EndUpdate(clock)],
-        peft_config=LORA,
+        callbacks=[updates],
+        peft_config=case.lora(),
     )
 
 
@@ -120,18 +123,18 @@ def time_phases(trainer: PPOTrainer, clock: Clock) -> None:
 
 
 def main() -> None:
-    case = read_case(sys.argv[1])
-    # The value model has gradients and two moments of AdamW too.
-    micro_batch = case.micro_batch(fixed_mb=6 * MODEL_MB, token_mb=TOKEN_MB)
-    clock = Clock()
-    with tempfile.TemporaryDirectory() as folder:
-        trainer = build_trainer(case, clock, micro_batch=micro_batch, folder=folder)
+    case, server, clock = read_case(sys.argv[1]), UpdateServer(), Clock()
+    micro_batch = case.micro_batch(MODEL_COUNT)
+    updates = Updates(clock, server)
+    with tempfile.TemporaryDirectory() as folder, suppress(EndOfRequests):
+        trainer = build_trainer(case, updates, micro_batch=micro_batch, folder=folder)
         force_lengths(trainer, case)
         time_phases(trainer, clock)
         clock.start()
         trainer.train()
+    speed = matmul_gflops(case.torch_dtype())
     packages = ("torch", "transformers", "peft", "accelerate", "trl")
-    print(report(clock, micro_batch=micro_batch, packages=packages))
+    server.answer(facts_of(packages, micro_batch=micro_batch, matmul_gflops=speed))
 
 
 if __name__ == "__main__":
