@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { BenchOptions } from './measure.ts';
 import { PEERS } from './peer.ts';
 import { type CaseName, type LoraLayers, stepCases } from './ppo-step/cases.ts';
+import { QWEN3_SIZES } from './qwen3.ts';
 
 const CASES = Object.keys(stepCases) as CaseName[];
 const PRECISIONS = ['f32', 'f32-feeds', 'int8'] as const;
@@ -31,6 +32,7 @@ export function readFlags(argv: readonly string[]): BenchCommand {
       precision: { type: 'string' },
       'base-precision': { type: 'string' },
       'lora-layers': { type: 'string' },
+      size: { type: 'string' },
     },
   });
   const { peers, rounds, case: stepCase, precision } = values;
@@ -52,6 +54,7 @@ export function readFlags(argv: readonly string[]): BenchCommand {
         choices: BASE_PRECISIONS,
       }),
       loraLayers: loraLayers === undefined ? undefined : readLayers(loraLayers),
+      size: readOptional(values.size, { flag: '--size', choices: QWEN3_SIZES }),
     },
   };
 }

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { RolloutPrecision } from '../src/generation/decode-weights.ts';
 import type { PeerName } from './peer.ts';
-import type { BasePrecision, CaseName, LoraLayers } from './ppo-step/cases.ts';
+import type { CaseName, CaseRequest, LoraLayers } from './ppo-step/cases.ts';
 
 export interface BenchOptions {
   /** Python that runs the peers; no peer if missing. */
@@ -22,9 +22,11 @@ export interface BenchOptions {
   /** For `ppo-step`: the rollout precision. */
   readonly precision?: RolloutPrecision | undefined;
   /** For `ppo-step`: the precision of the base's weights. */
-  readonly basePrecision?: BasePrecision | undefined;
+  readonly basePrecision?: CaseRequest['basePrecision'];
   /** For `ppo-step`: which layers have adapters; all if missing. */
   readonly loraLayers?: LoraLayers | undefined;
+  /** For `ppo-step`: which Qwen3 model; 0.6B if missing. */
+  readonly size?: CaseRequest['size'];
 }
 
 /** Milliseconds of one awaited call. */

@@ -5,10 +5,10 @@ import { type BenchOptions, round } from './measure.ts';
 import { hasTrl, PEERS, type PeerName, peerCommand } from './peer.ts';
 import { type CaseProcess, startCase } from './ppo-step/case-process.ts';
 import { type CaseName, type CaseRequest, layerRange, stepCases } from './ppo-step/cases.ts';
+import { qwen3Architecture } from './qwen3.ts';
 import { UpdateProcess } from './update-process.ts';
 
 const ROUNDS = 3;
-const LAYERS = 28;
 /** Memory that peers leave to the system. */
 const RESERVE_MB = 1000;
 
@@ -27,10 +27,14 @@ export async function benchPpoStep(options: BenchOptions): Promise<object> {
 
 async function measureCase(name: CaseName, options: BenchOptions): Promise<object> {
   const { python, rounds = ROUNDS, contended = false, quiet = false } = options;
-  const { basePrecision, loraLayers } = options;
+  const { basePrecision, loraLayers, size = '0.6B' } = options;
   const { precision = basePrecision === 'int8' ? 'int8' : 'f32' } = options;
   const settings = { threads: availableParallelism(), precision, basePrecision, loraLayers };
-  const request = { ...stepCases[name], ...settings, layers: LAYERS };
+  const request = { ...stepCases[name], ...settings, size };
+  const layers = qwen3Architecture({ size }).config.num_hidden_layers;
+  if (python !== undefined && size !== '0.6B') {
+    throw new TypeError(`Cannot measure peers: --size must be 0.6B with --peer, got ${size}`);
+  }
   const peers = python === undefined ? [] : choosePeers(python, options.peers);
   const own = await startCase(request);
   try {
@@ -46,7 +50,8 @@ async function measureCase(name: CaseName, options: BenchOptions): Promise<objec
       ...(peers.length > 0 && comparePeers(result.peak_rss_mb, runs)),
       ...{ case: name, rounds, contended, quiet, threads: request.threads, precision },
       ...(basePrecision !== undefined && { base_precision: basePrecision }),
-      ...(loraLayers !== undefined && { lora_layers: layerRange(loraLayers, LAYERS) }),
+      ...(loraLayers !== undefined && { lora_layers: layerRange(loraLayers, layers) }),
+      ...{ size },
     };
   } finally {
     own.stop();
@@ -68,7 +73,8 @@ function startPeer(
   own: CaseProcess,
   { peer, python, request }: { peer: PeerName; python: string; request: CaseRequest },
 ): Promise<UpdateProcess<object, PeerFacts>> {
-  const { prompts, samples, epochs, threads, loraLayers, layers } = request;
+  const { prompts, samples, epochs, threads, loraLayers } = request;
+  const layers = qwen3Architecture().config.num_hidden_layers;
   const { responses, rss_mb, peak_rss_mb } = own.ready;
   const growth = Math.max(0, peak_rss_mb - rss_mb);
   const peerRequest = {

@@ -35,6 +35,7 @@ const sizes = {
 } as const;
 
 export type Qwen3Size = keyof typeof sizes;
+export const QWEN3_SIZES = Object.keys(sizes) as Qwen3Size[];
 
 export interface Qwen3Options {
   readonly size?: Qwen3Size | undefined;

@@ -4,22 +4,25 @@ import { loadTokenizer, type Tokenizer } from '../../src/base-setup/tokenizer/in
 import { resolvePPOConfig } from '../../src/config/ppo-config.ts';
 import type { PromptRecord } from '../../src/data/index.ts';
 import { embeddedFolder } from '../../src/embedded/embedded-files.ts';
+import { chooseBasePrecision } from '../../src/models/decoder/base-precision.ts';
 import { RewardModel, randomHead } from '../../src/models/index.ts';
 import { buildComponents, type PPOComponents } from '../../src/ppo-trainer/components.ts';
 import { qwen3Model } from '../qwen3.ts';
 import type { CaseRequest } from './cases.ts';
 
-/** Builds the components of a PPO step at Qwen3-0.6B's shape; the reward model has its own adapter. */
+/** Builds the components of a PPO step at a Qwen3 model's shape; the reward model has its own adapter. */
 export async function caseComponents(request: CaseRequest): Promise<PPOComponents> {
+  const { basePrecision = 'f32', loraLayers } = request;
+  const precision =
+    basePrecision === 'auto' ? (await chooseBasePrecision()).precision : basePrecision;
   const config = resolvePPOConfig({
     ...{ batchSize: request.prompts.length, samplesPerPrompt: request.samples },
     ...{ maxNewTokens: request.maxNewTokens, ppoEpochs: request.epochs },
     ...{ rolloutPrecision: request.precision, advantageEstimator: 'gae' as const },
-    ...optionalKeys(request),
-    ...request.config,
+    ...(loraLayers !== undefined && { loraLayers: [loraLayers].flat().join('-') }),
+    ...{ basePrecision: precision, ...request.config },
   });
-  const precision = request.config?.basePrecision === 'int8' ? 'int8' : 'f32';
-  const base = await qwen3Model({ layers: request.layers, precision });
+  const base = await qwen3Model({ size: request.size, layers: request.layers, precision });
   const tokenizer = await endingTokenizer(request, base.architecture.config.vocab_size);
   const lora = toLoraConfig(config, base.architecture.config);
   const adapter = LoraAdapter.create(lora, base.modules(), 'reward');
@@ -27,14 +30,6 @@ export async function caseComponents(request: CaseRequest): Promise<PPOComponent
   const rewardModel = new RewardModel({ base, tokenizer, adapter, head });
   const model = { base, tokenizer, folder: '' };
   return buildComponents(config, model, { rewardModel, warn: console.error });
-}
-
-/** Config keys that a request may leave to the config's defaults. */
-function optionalKeys({ basePrecision, loraLayers }: CaseRequest): object {
-  return {
-    ...(basePrecision !== undefined && { basePrecision }),
-    ...(loraLayers !== undefined && { loraLayers }),
-  };
 }
 
 /** A tokenizer that only decodes, and treats part of the vocabulary as stop tokens. */

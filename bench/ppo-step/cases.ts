@@ -1,5 +1,6 @@
 import type { PPOConfigOptions } from '../../src/config/ppo-config.ts';
 import type { RolloutPrecision } from '../../src/generation/decode-weights.ts';
+import type { Qwen3Size } from '../qwen3.ts';
 
 /** The shape of one PPO update. */
 export interface StepCase {
@@ -22,8 +23,6 @@ export const stepCases: Readonly<Record<CaseName, StepCase>> = {
   samples: { prompts: [64, 64, 64, 64], samples: 4, maxNewTokens: 32, epochs: 1 },
 };
 
-export type BasePrecision = 'f32' | 'int8' | 'auto';
-
 /** Layers with adapters: this many upper layers, or from the first to the last, both included. */
 export type LoraLayers = number | readonly [number, number];
 
@@ -33,10 +32,13 @@ export interface CaseRequest extends StepCase {
   /** Rollout precision. */
   readonly precision: RolloutPrecision;
   /** Precision of the base's weights; the config's default if missing. */
-  readonly basePrecision?: BasePrecision | undefined;
+  readonly basePrecision?: PPOConfigOptions['basePrecision'];
   /** All layers if missing. */
   readonly loraLayers?: LoraLayers | undefined;
-  readonly layers: number;
+  /** 0.6B by default. */
+  readonly size?: Qwen3Size | undefined;
+  /** The model's own number by default. */
+  readonly layers?: number | undefined;
   /** Overrides of the step's config. */
   readonly config?: PPOConfigOptions;
 }

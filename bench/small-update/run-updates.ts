@@ -20,7 +20,11 @@ async function serveSmallUpdates(shape: SmallShape): Promise<void> {
     ...{ batchSize: shape.sequences, maxNewTokens: shape.response_tokens },
     loraTargets: ['all-linear'],
   });
-  const adapter = LoraAdapter.create(toLoraConfig(config), base.modules(), 'policy');
+  const adapter = LoraAdapter.create(
+    toLoraConfig(config, base.architecture.config),
+    base.modules(),
+    'policy',
+  );
   const policy = new PolicyModel({ base, tokenizer, adapter });
   const trainer = new ModelTrainer({ config, policy });
   let number = 0;
