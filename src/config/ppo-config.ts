@@ -93,7 +93,12 @@ export const ppoConfigShape = {
     .boolean()
     .optional()
     .describe(
-      'Reuse the forward passes that computed values and logprobs in the first optimiser step, which costs memory; default: only if all responses fit into one micro-batch',
+      'Reuse the forward passes that computed values and logprobs in the first optimiser step, which costs memory; default: if all responses fit into one micro-batch or have at most maxCachedTokens',
+    ),
+  maxCachedTokens: count
+    .optional()
+    .describe(
+      'Most tokens of a step whose forward passes are reused by default; default: as many as fit into half of the memory of the machine',
     ),
   learningRate: rate.default(1e-5).describe('Learning rate of the policy'),
   valueLearningRate: rate.default(1e-4).describe('Learning rate of the value model'),

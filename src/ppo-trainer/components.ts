@@ -20,6 +20,7 @@ import {
 } from '../reward-kl/index.ts';
 import { TokenAttributor } from '../token-attribution/index.ts';
 import {
+  cachedTokens,
   LocalJobs,
   ModelTrainer,
   PolicyLoss,
@@ -52,6 +53,8 @@ export interface PPOComponents {
   readonly valueAdder: Pick<ValueAdder, 'addValues'>;
   readonly advantageComputer: Pick<AdvantageComputer, 'computeAdvantages'>;
   readonly buffer: ExperienceBuffer;
+  /** Most tokens of a step whose forward passes the update reuses by default. */
+  readonly maxCachedTokens: number;
   /** Runs the heavy parts of a step. */
   readonly jobs: StepJobs;
   readonly modelTrainer: ModelTrainer;
@@ -101,6 +104,7 @@ export function buildComponents(
     rewardComputer: new RewardComputer({ config, sources: rewardSources(options, rewardModel) }),
     advantageComputer: new AdvantageComputer(config),
     buffer: ExperienceBuffer.forConfig(config),
+    maxCachedTokens: cachedTokens(base.architecture, config),
   };
   const defaults = connect(leaves, {});
   const replaced = options.replace?.(defaults) ?? {};
@@ -120,6 +124,7 @@ type Leaves = Pick<
   | 'rewardComputer'
   | 'advantageComputer'
   | 'buffer'
+  | 'maxCachedTokens'
 >;
 
 /** Connects the parts. Those that use a replaced part are created again with it. */

@@ -58,7 +58,8 @@ export async function ppoStep(
   prompts: readonly PromptRecord[],
   context: StepContext,
 ): Promise<PPOStepResult> {
-  const { config, attributor, rewardComputer, valueAdder, advantageComputer, buffer } = components;
+  const { config, maxCachedTokens, attributor, rewardComputer, valueAdder } = components;
+  const { advantageComputer, buffer } = components;
   const undo = undoOf(components);
   const clock = new Stopwatch();
   // What later phases reuse from earlier ones, until the first optimiser step changes the weights.
@@ -73,7 +74,7 @@ export async function ppoStep(
     // 2, 3. (State, action) pairs with log π_old, log π_ref and KL_t.
     context.onProgress?.('score', 0, texts.length);
     const responses = responsesOf(texts);
-    const plan = new StepPlan(responses, config);
+    const plan = new StepPlan(responses, { ...config, maxCachedTokens });
     const reuse = plan.reusesPasses ? cache : undefined;
     const promptTexts = prompts.map(({ text }) => text);
     const passes = logprobPasses(components, responses, { plan, cache: reuse, trunk });
@@ -126,7 +127,7 @@ export async function ppoStep(
 
 /** Generates the step's responses, shard by shard. */
 async function rollOut(
-  { config, jobs }: PPOComponents,
+  { config, maxCachedTokens, jobs }: PPOComponents,
   prompts: readonly PromptRecord[],
   { step, signal, onProgress, log, cache }: StepContext & { readonly cache: StepCache },
 ): Promise<GeneratedText[]> {
@@ -134,7 +135,7 @@ async function rollOut(
   const size = config.rolloutShardSize ?? prompts.length;
   const texts: GeneratedText[] = [];
   const tokens = prompts.map((prompt) => prompt.tokens);
-  const reuse = reusesPrompts(tokens, config) ? cache : undefined;
+  const reuse = reusesPrompts(tokens, { ...config, maxCachedTokens }) ? cache : undefined;
   let done = 0;
   const onText = () => onProgress?.('generate', ++done, total);
   onProgress?.('generate', 0, total);

@@ -4,6 +4,7 @@ export {
   learnedRows,
   packTexts,
 } from './language-pass.ts';
+export { cachedTokens } from './memory-estimate.ts';
 export { StepCache, StepPlan } from './micro-batches.ts';
 export {
   ModelTrainer,

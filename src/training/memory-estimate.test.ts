@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { qwen3Architecture } from '../../bench/qwen3.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
-import { MemoryEstimator, planMemory } from './memory-estimate.ts';
+import { cachedTokens, MemoryEstimator, planMemory } from './memory-estimate.ts';
 
 const architecture = qwen3Architecture();
 
@@ -69,6 +69,51 @@ describe('MemoryEstimator', () => {
     );
     expect(peak({ saveActivations: 'none' }).update).toBeLessThan(peak({}).update);
     expect(peak({ rolloutPrecision: 'int8' }).rollout).toBeLessThan(peak({}).rollout);
+  });
+});
+
+describe('cachedTokens()', () => {
+  const whole = resolvePPOConfig({ rolloutPrecision: 'int8', maxTokensAtOnce: 100, batchSize: 64 });
+  const estimator = new MemoryEstimator(architecture, {
+    config: whole,
+    promptLengths: [50],
+    rewardModels: 1,
+  });
+
+  it('is the number of tokens whose tapes fit into the limit', () => {
+    const limit = 20e9;
+    const tokens = estimator.cachedTokens(limit);
+    const none = estimator.estimate({ ...whole, keepPasses: false });
+    const all = estimator.estimate({ ...whole, keepPasses: true });
+    // 64 prompts of 50 tokens with responses of 50, less the tape of the 100 tokens that run anyway.
+    const perToken = (all.update - none.update) / (64 * 100 - 50);
+    expect(tokens).toBeCloseTo((limit - none.peak) / perToken, -2);
+    expect(estimator.cachedTokens(1e9)).toBe(0);
+  });
+
+  it('decides whether passes are reused by default', () => {
+    const update = (settings: PPOConfigOptions) =>
+      estimator.estimate(resolvePPOConfig({ ...whole, ...settings })).update;
+    expect(update({ maxCachedTokens: 6400 })).toBe(update({ keepPasses: true }));
+    expect(update({ maxCachedTokens: 6399 })).toBeLessThan(update({ keepPasses: true }));
+  });
+
+  it('is the number of the config if there is one', () => {
+    const config = resolvePPOConfig({ maxCachedTokens: 77 });
+    expect(cachedTokens(architecture, config)).toBe(77);
+    expect(cachedTokens(architecture, resolvePPOConfig())).toBeGreaterThan(77);
+  });
+});
+
+describe('MemoryEstimator with an int8 base', () => {
+  it('counts a byte per weight, and nothing for int8 rollouts', () => {
+    const estimate = (config: PPOConfigOptions) => {
+      const options = optionsOf({ rolloutPrecision: 'int8', maxCachedTokens: 1, ...config });
+      return new MemoryEstimator(architecture, options).estimate(options.config).update;
+    };
+    const saved = estimate({}) - estimate({ basePrecision: 'int8' });
+    // 596 million weights: three bytes less of each in the base, and no copy for rollouts.
+    expect(saved / 4 / 596e6).toBeCloseTo(1, 2);
   });
 });
 

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { firstAdaptedLayer, toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { type PPOConfig, valueLoraFields } from '../config/ppo-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
@@ -20,6 +21,7 @@ export type MemorySettings = Pick<
   | 'maxTokensAtOnce'
   | 'microBatchSize'
   | 'keepPasses'
+  | 'maxCachedTokens'
 >;
 
 export interface MemoryOptions {
@@ -118,6 +120,27 @@ export class MemoryEstimator {
     return { rollout, update, peak: Math.max(rollout, update) };
   }
 
+  /** Tokens whose passes fit into a number of bytes, besides everything else. */
+  cachedTokens(limit: number): number {
+    const { config } = this.options;
+    const { peak } = this.estimate({ ...config, keepPasses: false });
+    const { policy, value } = this.tapeBytes(config);
+    return Math.max(0, Math.floor((limit - peak) / (policy + value)));
+  }
+
+  /** Bytes of the tapes of one token. */
+  private tapeBytes({ saveActivations }: Pick<MemorySettings, 'saveActivations'>) {
+    const above = (frozen: number) =>
+      (this.architecture.config.num_hidden_layers - frozen) * this.layerBytes(saveActivations);
+    const { policy, value } = this.frozen;
+    return { policy: above(policy), value: this.hasValues ? above(value) : 0 };
+  }
+
+  /** Bytes that one layer saves for a token. */
+  private layerBytes(save: PPOConfig['saveActivations']): number {
+    return this.savedBytes[save]({ batch: 1, length: this.longest }) / this.longest;
+  }
+
   private get responses(): number {
     return this.options.config.batchSize * this.options.config.samplesPerPrompt;
   }
@@ -129,24 +152,17 @@ export class MemoryEstimator {
   /** The tapes of reused passes or the tape of one update, plus the layer or output head that runs. */
   private updateBytes(settings: MemorySettings): number {
     const { vocab_size } = this.architecture.config;
-    const { rolloutPrecision, saveActivations } = settings;
+    const { rolloutPrecision } = settings;
     const together = this.tokensAtOnce(settings);
     const reusedTokens = this.reusedTokens(settings);
-    const perToken = (save: PPOConfig['saveActivations']) =>
-      this.savedBytes[save]({ batch: 1, length: this.longest }) / this.longest;
-    const tapeAbove = (frozen: number) =>
-      (this.architecture.config.num_hidden_layers - frozen) * perToken(saveActivations);
-    const tape = tapeAbove(this.frozen.policy);
-    const valueTape = this.hasValues ? tapeAbove(this.frozen.value) : 0;
+    const { policy, value } = this.tapeBytes(settings);
     // Logprobs are recomputed only for int8 rollouts; otherwise only prompts of the policy are cached.
     const policyTokens =
       rolloutPrecision === 'int8' ? reusedTokens : Math.min(reusedTokens, this.promptTokens);
     const logits = 4 * Math.min(this.responseTokensOf(together) * vocab_size, LOGITS_AT_ONCE);
-    const work = Math.max(together * perToken('all'), LOGIT_COPIES * logits);
-    const running = together * Math.max(tape, valueTape);
-    return (
-      Math.max(running, reusedTokens * valueTape + policyTokens * tape) + work + this.trunkBytes
-    );
+    const work = Math.max(together * this.layerBytes('all'), LOGIT_COPIES * logits);
+    const running = together * Math.max(policy, value);
+    return Math.max(running, reusedTokens * value + policyTokens * policy) + work + this.trunkBytes;
   }
 
   /** The states below the adapters, of all tokens of a step. */
@@ -181,8 +197,29 @@ export class MemoryEstimator {
     const isWhole = firstStepIsWhole(this.responses, this.options.config);
     if (!isWhole || keepPasses === false) return 0;
     if (keepPasses) return this.totalTokens;
+    const { maxCachedTokens = this.cachedTokens(memoryForPasses()) } = settings;
+    if (this.totalTokens <= maxCachedTokens) return this.totalTokens;
     return microBatchSize < this.responses ? 0 : this.tokensAtOnce(settings);
   }
+}
+
+/** Bytes that a run may take with the forward passes that it reuses: half of what this process can have. */
+function memoryForPasses(): number {
+  const limit = process.constrainedMemory();
+  // There is no limit if it is 0 or larger than the memory.
+  return Math.min(totalmem(), limit > 0 ? limit : Infinity) / 2;
+}
+
+/** Most tokens of a step whose forward passes are reused: the config's, or as many as fit into half of the
+ *  memory of the machine. */
+export function cachedTokens(architecture: Architecture, config: PPOConfig): number {
+  if (config.maxCachedTokens !== undefined) return config.maxCachedTokens;
+  const estimator = new MemoryEstimator(architecture, {
+    config,
+    promptLengths: [],
+    rewardModels: 1,
+  });
+  return estimator.cachedTokens(memoryForPasses());
 }
 
 /** What the memory of SFT or reward training depends on. */

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { microBatches } from './micro-batches.ts';
+import type { PPOConfig } from '../config/ppo-config.ts';
+import { microBatches, StepPlan } from './micro-batches.ts';
 
 /** Sequences by prompt, sample, and lengths of prompt and response. */
 function responsesOf(rows: readonly (readonly [number, number, number, number])[]) {
@@ -52,5 +53,29 @@ describe('microBatches()', () => {
         expect(backwards.map((part) => part.map((i) => rows.length - 1 - i))).toEqual(parts);
       }),
     );
+  });
+});
+
+describe('StepPlan', () => {
+  /** Two prompts of 60 tokens: two responses of 20 to the first and one to the second, 180 in total. */
+  const responses = responsesOf([
+    [0, 0, 60, 20],
+    [0, 1, 60, 20],
+    [1, 0, 60, 20],
+  ]);
+  const reuses = (options: Partial<PPOConfig>) =>
+    new StepPlan(responses, { maxTokensAtOnce: 120, bufferSampling: 'shuffled', ...options })
+      .reusesPasses;
+
+  it('reuses the passes of several micro-batches up to maxCachedTokens, with each prompt once', () => {
+    expect(reuses({})).toBe(false);
+    expect(reuses({ maxCachedTokens: 179 })).toBe(false);
+    expect(reuses({ maxCachedTokens: 180 })).toBe(true);
+    expect(reuses({ maxTokensAtOnce: 180 })).toBe(true);
+  });
+
+  it('follows keepPasses if it is set', () => {
+    expect(reuses({ keepPasses: true })).toBe(true);
+    expect(reuses({ keepPasses: false, maxCachedTokens: 1000 })).toBe(false);
   });
 });

@@ -59,7 +59,9 @@ function compare(
 
 type WholeConfig = Pick<PPOConfig, 'miniBatchSize' | 'bufferCapacity' | 'bufferSampling'>;
 
-type PlanConfig = MicroBatchOptions & WholeConfig & Pick<PPOConfig, 'keepPasses'>;
+type PlanConfig = MicroBatchOptions &
+  WholeConfig &
+  Pick<PPOConfig, 'keepPasses' | 'maxCachedTokens'>;
 
 /** Whether the first optimiser step trains on the step's responses, each once and nothing else.
  *  @param count number of the step's responses */
@@ -84,8 +86,9 @@ export class StepPlan {
     this.microBatches = microBatches(responses, config);
     this.sequences = responses.sequences;
     this.config = config;
-    const fits = config.keepPasses ?? this.microBatches.length === 1;
-    this.reusesPasses = fits && firstStepIsWhole(count, config);
+    const { keepPasses, maxCachedTokens = 0 } = config;
+    const isSmall = this.microBatches.length === 1 || countTokens(responses) <= maxCachedTokens;
+    this.reusesPasses = (keepPasses ?? isSmall) && firstStepIsWhole(count, config);
   }
 
   /** The micro-batches of a minibatch, as indices into it: those of the plan if it holds the step's
@@ -99,6 +102,12 @@ export class StepPlan {
     if (!isWhole) return microBatches(miniBatch, this.config);
     return this.microBatches.map((part) => part.map((i) => places[i]!));
   }
+}
+
+/** Tokens of all responses and of their prompts, each once. */
+function countTokens({ sequences, offsets }: Sequences): number {
+  const prompts = new Set(sequences.map(({ promptTokens }) => promptTokens));
+  return [...prompts].reduce((sum, { length }) => sum + length, offsets.at(-1)!);
 }
 
 type PromptConfig = PlanConfig &
