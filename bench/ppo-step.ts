@@ -31,12 +31,13 @@ async function measureCase(name: CaseName, options: BenchOptions): Promise<objec
   const { precision = basePrecision === 'int8' ? 'int8' : 'f32' } = options;
   const settings = { threads: availableParallelism(), precision, basePrecision, loraLayers };
   const request = { ...stepCases[name], ...settings, layers: LAYERS };
+  const loraRange = loraLayers === undefined ? undefined : layerRange(loraLayers, LAYERS);
   const peers = python === undefined ? [] : choosePeers(python, options.peers);
   const own = await startCase(request);
   try {
     const { runs, own: updates } = await alternate(own, {
       ...{ peers, rounds, contended, quiet, onUpdate: printUpdate },
-      start: (peer) => startPeer(own, { peer, python: python!, request }),
+      start: (peer) => startPeer(own, { peer, python: python!, request, loraRange }),
     });
     const result = await own.finish();
     const { seconds, phases } = medianUpdate(updates);
@@ -46,7 +47,7 @@ async function measureCase(name: CaseName, options: BenchOptions): Promise<objec
       ...(peers.length > 0 && comparePeers(result.peak_rss_mb, runs)),
       ...{ case: name, rounds, contended, quiet, threads: request.threads, precision },
       ...(basePrecision !== undefined && { base_precision: basePrecision }),
-      ...(loraLayers !== undefined && { lora_layers: layerRange(loraLayers, LAYERS) }),
+      ...(loraRange !== undefined && { lora_layers: loraRange }),
     };
   } finally {
     own.stop();
@@ -63,19 +64,27 @@ function choosePeers(python: string, chosen: BenchOptions['peers']): readonly Pe
   return chosen ?? PEERS.filter((name) => name !== 'trl' || trl);
 }
 
+interface PeerOptions {
+  readonly peer: PeerName;
+  readonly python: string;
+  readonly request: CaseRequest;
+  /** The first and the last layer with adapters; all if missing. */
+  readonly loraRange: readonly [number, number] | undefined;
+}
+
 /** Starts a peer on texts of the same lengths as ours. */
 function startPeer(
   own: CaseProcess,
-  { peer, python, request }: { peer: PeerName; python: string; request: CaseRequest },
+  { peer, python, request, loraRange }: PeerOptions,
 ): Promise<UpdateProcess<object, PeerFacts>> {
-  const { prompts, samples, epochs, threads, loraLayers, layers } = request;
+  const { prompts, samples, epochs, threads } = request;
   const { responses, rss_mb, peak_rss_mb } = own.ready;
   const growth = Math.max(0, peak_rss_mb - rss_mb);
   const peerRequest = {
     ...{ prompts, samples, epochs, threads, responses },
     memory_mb: Math.floor(freemem() / 2 ** 20 - growth - RESERVE_MB),
     dtype: peer === 'torch_bf16' ? 'bfloat16' : 'float32',
-    lora_layers: loraLayers === undefined ? null : layerRange(loraLayers, layers),
+    ...(loraRange !== undefined && { lora_layers: loraRange }),
   };
   const script = peer === 'trl' ? 'ppo_step_trl.py' : 'ppo_step.py';
   return UpdateProcess.start(peer, peerCommand(python, script, peerRequest));
