@@ -37,7 +37,9 @@ interface Fidelity {
 /** Compares stories15M in bytes with its original, for each way to multiply bytes. */
 export async function compareFidelity(): Promise<readonly Fidelity[]> {
   if (!existsSync(storiesModel)) {
-    throw new Error(`Cannot measure base-precision: ${storiesModel} must exist, got no such folder`);
+    throw new Error(
+      `Cannot measure base-precision: ${storiesModel} must exist, got no such folder`,
+    );
   }
   const { base, tokenizer } = await loadModel(storiesModel);
   const texts = readFileSync(storyTexts, 'utf8')
@@ -48,7 +50,10 @@ export async function compareFidelity(): Promise<readonly Fidelity[]> {
     .map((text) => tokenizer.encode(text).slice(0, MAX_TOKENS));
   const original = await readTokens(base, texts);
   const maxByte = await byteLimit();
-  const formats: ByteFormat[] = [{ rows: 'float32', maxByte }, { rows: 'two-byte', maxByte }];
+  const formats: ByteFormat[] = [
+    { rows: 'float32', maxByte },
+    { rows: 'two-byte', maxByte },
+  ];
   const results: Fidelity[] = [];
   for (const format of formats) {
     const bytes = await quantizeBase(base.architecture, orderedWeights(base), { format });
@@ -64,7 +69,10 @@ async function readTokens(base: BaseModel, texts: readonly Int32Array[]): Promis
   const readings: TokenReadings = { logprobs: [], best: [] };
   for (const ids of texts) {
     const { hidden } = await forward({ base }, new PackedBatch([ids]));
-    const states = takeRows(hidden, Array.from({ length: ids.length - 1 }, (_, t) => t));
+    const states = takeRows(
+      hidden,
+      Array.from({ length: ids.length - 1 }, (_, t) => t),
+    );
     const { logprobs } = await base.logprobs(states, ids.slice(1));
     readings.logprobs.push(...logprobs);
     const { data, shape } = await base.logits(states);

@@ -32,6 +32,7 @@ async function measureCase(name: CaseName, options: BenchOptions): Promise<objec
   const settings = { threads: availableParallelism(), precision, basePrecision, loraLayers };
   const request = { ...stepCases[name], ...settings, size };
   const layers = qwen3Architecture({ size }).config.num_hidden_layers;
+  const loraRange = loraLayers === undefined ? undefined : layerRange(loraLayers, layers);
   if (python !== undefined && size !== '0.6B') {
     throw new TypeError(`Cannot measure peers: --size must be 0.6B with --peer, got ${size}`);
   }
@@ -40,7 +41,7 @@ async function measureCase(name: CaseName, options: BenchOptions): Promise<objec
   try {
     const { runs, own: updates } = await alternate(own, {
       ...{ peers, rounds, contended, quiet, onUpdate: printUpdate },
-      start: (peer) => startPeer(own, { peer, python: python!, request }),
+      start: (peer) => startPeer(own, { peer, python: python!, request, loraRange }),
     });
     const result = await own.finish();
     const { seconds, phases } = medianUpdate(updates);
@@ -50,8 +51,7 @@ async function measureCase(name: CaseName, options: BenchOptions): Promise<objec
       ...(peers.length > 0 && comparePeers(result.peak_rss_mb, runs)),
       ...{ case: name, rounds, contended, quiet, threads: request.threads, precision },
       ...(basePrecision !== undefined && { base_precision: basePrecision }),
-      ...(loraLayers !== undefined && { lora_layers: layerRange(loraLayers, layers) }),
-      ...{ size },
+      ...{ size, ...(loraRange !== undefined && { lora_layers: loraRange }) },
     };
   } finally {
     own.stop();
@@ -68,20 +68,27 @@ function choosePeers(python: string, chosen: BenchOptions['peers']): readonly Pe
   return chosen ?? PEERS.filter((name) => name !== 'trl' || trl);
 }
 
+interface PeerOptions {
+  readonly peer: PeerName;
+  readonly python: string;
+  readonly request: CaseRequest;
+  /** The first and the last layer with adapters; all if missing. */
+  readonly loraRange: readonly [number, number] | undefined;
+}
+
 /** Starts a peer on texts of the same lengths as ours. */
 function startPeer(
   own: CaseProcess,
-  { peer, python, request }: { peer: PeerName; python: string; request: CaseRequest },
+  { peer, python, request, loraRange }: PeerOptions,
 ): Promise<UpdateProcess<object, PeerFacts>> {
-  const { prompts, samples, epochs, threads, loraLayers } = request;
-  const layers = qwen3Architecture().config.num_hidden_layers;
+  const { prompts, samples, epochs, threads } = request;
   const { responses, rss_mb, peak_rss_mb } = own.ready;
   const growth = Math.max(0, peak_rss_mb - rss_mb);
   const peerRequest = {
     ...{ prompts, samples, epochs, threads, responses },
     memory_mb: Math.floor(freemem() / 2 ** 20 - growth - RESERVE_MB),
     dtype: peer === 'torch_bf16' ? 'bfloat16' : 'float32',
-    lora_layers: loraLayers === undefined ? null : layerRange(loraLayers, layers),
+    ...(loraRange !== undefined && { lora_layers: loraRange }),
   };
   const script = peer === 'trl' ? 'ppo_step_trl.py' : 'ppo_step.py';
   return UpdateProcess.start(peer, peerCommand(python, script, peerRequest));
