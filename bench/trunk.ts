@@ -2,15 +2,21 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LoraAdapter } from '../src/base-setup/lora/lora-adapter.ts';
+import { toLoraConfig } from '../src/base-setup/lora/lora-config.ts';
+import { type PPOConfigOptions, resolvePPOConfig } from '../src/config/ppo-config.ts';
 import { createDemoFolder } from '../src/demo/demo-folder.ts';
 import { trainDemoReward } from '../src/demo/demo-reward.ts';
 import { GOLD_POSTS, scoreBoth, writeConfig } from '../src/demo/demo-run.ts';
 import { compareGold } from '../src/demo/gold-evaluation.ts';
 import { embeddedFolder } from '../src/embedded/embedded-files.ts';
+import { makeSplitPost } from '../src/embedded/world/index.ts';
+import { observeRuns } from '../src/engine/runtime/index.ts';
 import type { Metrics } from '../src/loop/index.ts';
-import { type LoadedModel, loadModel } from '../src/models/index.ts';
+import { type LoadedModel, loadModel, RewardModel, randomHead } from '../src/models/index.ts';
+import { PPOTrainer } from '../src/ppo-trainer/index.ts';
 import { trainRun } from '../src/run/train-run.ts';
-import { learnStories } from './learning/stories.ts';
+import { learnStories, openings } from './learning/stories.ts';
 import { type BenchOptions, median, round } from './measure.ts';
 
 /** One run with adapters on some of the layers. */
@@ -24,24 +30,38 @@ interface TrunkRun {
   readonly after: number;
   /** Mean KL per response in the last step. */
   readonly kl: number;
-  /** Medians. */
-  readonly seconds_per_step: number;
-  readonly seconds_without_rollout: number;
   /** Of a reward model with adapters on the same layers, on unseen pairs. */
   readonly reward_accuracy?: number;
 }
 
+/** One PPO step with adapters on some of the layers. */
+interface StepCost {
+  readonly task: TrunkRun['task'];
+  readonly layers: number;
+  /** Products of a whole step, including the rollout. */
+  readonly gflop: number;
+  /** Median of scoring and update. */
+  readonly seconds: number;
+  /** Median of the ratios to the step with adapters on all layers in the same round. */
+  readonly time_ratio: number;
+}
+
+/** Rounds that are timed, after one that is not. */
+const ROUNDS = 5;
 /** Adapters on all layers, on half and on a quarter of them. */
 const shares = [1, 1 / 2, 1 / 4];
 const stories = fileURLToPath(new URL('../../shared/assets/stories15M-hf', import.meta.url));
 const STORY_STEPS = 40;
 
-/** What learning loses if only the upper layers have adapters, and what a step then costs. The runs of
- *  a seed alternate, so that a slow moment of the machine affects all of them. */
+/** What learning loses if only the upper layers have adapters, and what a step then costs. */
 export async function benchTrunk({
   seeds = 1,
   storiesFolder = stories,
-}: BenchOptions & { readonly storiesFolder?: string }): Promise<{ runs: readonly TrunkRun[] }> {
+}: BenchOptions & { readonly storiesFolder?: string }): Promise<{
+  steps: readonly StepCost[];
+  runs: readonly TrunkRun[];
+}> {
+  const steps = await stepCosts(storiesFolder);
   const runs: TrunkRun[] = [];
   const add = (run: TrunkRun) => {
     console.error(JSON.stringify(run));
@@ -52,7 +72,64 @@ export async function benchTrunk({
     if (!existsSync(storiesFolder)) continue;
     for (const share of shares) add(await storyRun(storiesFolder, { seed, share }));
   }
-  return { runs };
+  return { steps, runs };
+}
+
+/** Costs of PPO steps with a reward model whose adapter is on the same layers. */
+async function stepCosts(storiesFolder: string): Promise<StepCost[]> {
+  const posts = Array.from({ length: 8 }, (_, number) => makeSplitPost('ppo', { seed: 0, number }));
+  const embedded = await measureSteps(embeddedFolder, {
+    prompts: posts.map(({ text }) => text),
+    config: { samplesPerPrompt: 4, rolloutBatchSize: 32, miniBatchSize: 16, maxNewTokens: 48 },
+  });
+  const costs = embedded.map((cost) => ({ task: 'embedded', ...cost }) as const);
+  if (!existsSync(storiesFolder)) return costs;
+  const config = { maxNewTokens: 32, rolloutBatchSize: 16 };
+  const cost = await measureSteps(storiesFolder, { prompts: openings, config });
+  return [...costs, ...cost.map((one) => ({ task: 'stories15M', ...one }) as const)];
+}
+
+/** Steps of several trainers over one base, alternately, so that a slow moment of the machine affects
+ *  all of them. */
+async function measureSteps(
+  folder: string,
+  { prompts, config }: { readonly prompts: readonly string[]; readonly config: PPOConfigOptions },
+): Promise<Omit<StepCost, 'task'>[]> {
+  const model = await loadModel(folder);
+  const { config: shape } = model.base.architecture;
+  const costs = new Map<number, { flops: number; seconds: number[] }>();
+  const trainers = shares.map((share) => {
+    const loraLayers = layersOf(shape.num_hidden_layers, share);
+    const options = { ...config, loraLayers, batchSize: prompts.length, ppoEpochs: 2 };
+    const whole = resolvePPOConfig({ ...options, loraTargets: ['all-linear'] });
+    const adapter = LoraAdapter.create(toLoraConfig(whole, shape), model.base.modules(), 'reward');
+    const rewardModel = new RewardModel({ ...model, adapter, head: randomHead(shape.hidden_size) });
+    costs.set(loraLayers, { flops: 0, seconds: [] });
+    return { loraLayers, trainer: new PPOTrainer(whole, { model, rewardModel }) };
+  });
+  for (let step = 0; step <= ROUNDS; step++) {
+    for (const { loraLayers, trainer } of trainers) {
+      let flops = 0;
+      const end = observeRuns((run) => {
+        flops += run.flops;
+      });
+      const { metrics } = await trainer.ppoStep([...prompts], { step });
+      end();
+      const cost = costs.get(loraLayers)!;
+      // Untrained policies generate the same texts in the first step, so its work compares exactly.
+      if (step === 0) cost.flops = flops;
+      else cost.seconds.push(metrics['timing/score']! + metrics['timing/update']!);
+      console.error(`${folder}, ${loraLayers} layers, step ${step}: ${flops / 1e9} GFLOP`);
+    }
+  }
+  await model.base.dispose();
+  return [...costs].map(([layers, { flops, seconds }]) => ({
+    ...{ layers, gflop: round(flops / 1e9, 1) },
+    seconds: round(median(seconds)),
+    time_ratio: round(
+      median(seconds.map((one, i) => one / costs.get(trainers[0]!.loraLayers)!.seconds[i]!)),
+    ),
+  }));
 }
 
 /** The demo's task. All runs use the reward model with adapters on all layers. */
@@ -103,7 +180,7 @@ async function embeddedRun(
   const { before, after } = compareGold(...scored);
   return {
     ...{ task: 'embedded', seed, layers, before: round(before), after: round(after) },
-    ...describeSteps(metrics),
+    kl: round(metrics.at(-1)!['objective/kl']!, 2),
   };
 }
 
@@ -119,22 +196,10 @@ async function storyRun(
   return {
     ...{ task: 'stories15M', seed, layers },
     ...{ before: round(before.reward), after: round(after.reward) },
-    ...describeSteps(metrics),
+    kl: round(metrics.at(-1)!['objective/kl']!, 2),
   };
 }
 
 function layersOf(total: number, share: number): number {
   return Math.max(1, Math.round(share * total));
-}
-
-function describeSteps(metrics: readonly Metrics[]) {
-  const secondsOf = (...phases: readonly string[]) =>
-    round(
-      median(metrics.map((of) => phases.reduce((sum, name) => sum + of[`timing/${name}`]!, 0))),
-    );
-  return {
-    kl: round(metrics.at(-1)!['objective/kl']!, 2),
-    seconds_per_step: secondsOf('generate', 'score', 'update'),
-    seconds_without_rollout: secondsOf('score', 'update'),
-  };
 }

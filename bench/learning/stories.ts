@@ -12,7 +12,7 @@ export interface Stories {
   readonly texts: readonly string[];
 }
 
-const openings = [
+export const openings = [
   'Once upon a time, there was a',
   'One day, a little girl',
   'One day, a boy named',

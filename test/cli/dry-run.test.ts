@@ -118,8 +118,8 @@ describe('--dry-run', () => {
     ['too little memory', ['--memory', '1MB'], /memory/],
     ['an output under a file', ['--output', 'empty.txt/run'], /empty\.txt must be a folder, got a/],
     ['unknown modules', ['--lora-targets', 'nothing'], /must name modules that end in q_proj/],
-    ['too many layers', ['--lora-layers=9'], /for a model of 2 layers, got 9/],
-    ['unknown layers of values', ['--value-lora-layers=1-2'], /within 0-1 for a .* got 1-2/],
+    ['too many layers', ['--lora-layers', '9'], /for a model of 2 layers, got 9/],
+    ['unknown layers of values', ['--value-lora-layers', '1-2'], /within 0-1 for a .* got 1-2/],
     ['a tokenizer of another model', ['--model', 'few-tokens'], /Cannot use the tokenizer in/],
     [
       'an adapter over other weights',
@@ -142,7 +142,7 @@ describe('--dry-run', () => {
     ['a whole model as a reward', ['--reward', 'model:model'], /got a whole model; train a reward/],
   ])('fails as the run does for %s', async (_, [flag, value], message) => {
     const [, scheme = '', place] = /^(human:|model:)?(.*)$/.exec(value!)!;
-    const isPlain = ['40', '1MB', 'brevty', 'nothing'].includes(value!);
+    const isPlain = ['40', '1MB', 'brevty', 'nothing', '9', '1-2'].includes(value!);
     const argument = isPlain ? value! : `${scheme}${at(place!)}`;
     const output = flag === '--output' ? [] : ['--output', at('new')];
     const start = ['train', '--config', at('train.yaml'), '--max-steps', '1'];
