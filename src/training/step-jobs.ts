@@ -8,7 +8,13 @@ import { packResponses, type Responses, stateRows } from '../models/responses.ts
 import type { TokenLogprobs } from '../token-attribution/token-attributor.ts';
 import { type SequenceKey, type StepCache, takePass } from './micro-batches.ts';
 import { type PolicyLoss, type PolicySums, policyRatio, rolloutWeights } from './policy-loss.ts';
-import { policyGradients, runPolicy } from './policy-pass.ts';
+import {
+  type JointPolicyOptions,
+  jointPolicyGradients,
+  policyGradients,
+  runPolicy,
+  runsPolicyJointly,
+} from './policy-pass.ts';
 import { runScalar, scalarGradients } from './scalar-pass.ts';
 import type { ValueLoss, ValueSums } from './value-loss.ts';
 
@@ -155,23 +161,41 @@ export class LocalJobs implements StepJobs {
     cache: StepCache | undefined,
   ): Promise<GradientResult['policy']> {
     const { policyLoss, config } = this.options;
-    const pass = takePass(cache?.policy, microBatch) ?? (await this.runPolicy(experience, cache));
-    const { logprobs, entropies } = pass.head;
-    const { dLogprobs, dEntropies, sums } = policyLoss.evaluate({
+    const { gradients, accumulate } = collectGradients();
+    const columns = {
       offsets: experience.offsets,
-      newLogprobs: logprobs,
       oldLogprobs: experience.logprobs,
-      refLogprobs: experience.refLogprobs,
       advantages: experience.advantages,
       weights: rolloutWeights(experience, config.rolloutCorrection),
-      entropies,
-      klCoef,
       ...counts,
-    });
-    const { gradients, accumulate } = collectGradients();
+    };
+    const evaluate = ({ logprobs: newLogprobs, entropies }: TokenLogprobs) =>
+      policyLoss.evaluate({
+        ...columns,
+        ...{ newLogprobs, entropies, klCoef, refLogprobs: experience.refLogprobs },
+      });
+    const cached = takePass(cache?.policy, microBatch);
+    if (cached === undefined && cache?.promptsOf(experience.sequences) === undefined) {
+      const slopes = policyLoss.tokenSlopes(columns);
+      const head = slopes && (await this.runJointPolicy(experience, { slopes, accumulate }));
+      if (head) return { gradients, sums: evaluate(head).sums, ratios: ratiosOf(head, experience) };
+    }
+    const pass = cached ?? (await this.runPolicy(experience, cache));
+    const { dLogprobs, dEntropies, sums } = evaluate(pass.head);
     await policyGradients(pass, { dLogprobs, dEntropies }, accumulate);
-    const ratios = logprobs.map((x, t) => policyRatio(x - experience.logprobs[t]!).ratio);
-    return { gradients, sums, ratios };
+    return { gradients, sums, ratios: ratiosOf(pass.head, experience) };
+  }
+
+  /** Logprobs and gradients in one run; undefined if the model is too large for it. */
+  private async runJointPolicy(
+    experience: Experience,
+    options: Pick<JointPolicyOptions, 'slopes' | 'accumulate'>,
+  ): Promise<TokenLogprobs | undefined> {
+    const { policy, config } = this.options;
+    if (!runsPolicyJointly(policy, experience)) return undefined;
+    const { temperature } = config;
+    const oldLogprobs = experience.logprobs;
+    return jointPolicyGradients(policy, experience, { temperature, oldLogprobs, ...options });
   }
 
   private async valueGradients(
@@ -220,6 +244,10 @@ function textsOf({ sequences, offsets, tokens }: Responses) {
     prompts: sequences.map(({ promptTokens }) => promptTokens),
     tokens: splitByOffsets(tokens, offsets),
   };
+}
+
+function ratiosOf({ logprobs }: TokenLogprobs, old: Experience): Float32Array {
+  return logprobs.map((x, t) => policyRatio(x - old.logprobs[t]!).ratio);
 }
 
 function collectGradients() {

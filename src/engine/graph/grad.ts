@@ -154,7 +154,9 @@ function savedProducts(order: readonly Value[]): ReadonlySet<Value> {
   for (const value of order) {
     const continues =
       value.op.name === 'add' && value.inputs.some((operand) => products.has(operand));
-    const isProduct = value.op.name === 'matmul' && value.inputs[1]!.shape.length === 2;
+    const isProduct =
+      value.op.name === 'adaptedLinear' ||
+      (value.op.name === 'matmul' && value.inputs[1]!.shape.length === 2);
     if (continues || isProduct || value.op.name === 'keep') products.add(value);
   }
   return products;

@@ -65,6 +65,17 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
       attributes: { transA: BigInt(transA), transB: BigInt(transB), alpha },
     }),
 
+  mergedWeight: ({ context, inputs: [w = '', a = '', b = ''], attributes: { scaling } }) => {
+    const attributes = { transA: 0n, transB: 0n, alpha: scaling };
+    const product = context.node('FusedMatMul', [b, a], { domain: MICROSOFT, attributes });
+    return context.node('Add', [w, product]);
+  },
+  adaptedLinear: ({ context, inputs }) =>
+    context.node('FusedMatMul', inputs.slice(0, 2), {
+      domain: MICROSOFT,
+      attributes: { transA: 0n, transB: 1n, alpha: 1 },
+    }),
+
   toBytes: ({ context, inputs: [x = '', scale = ''], value }) => {
     const rows = context.sizes(value.shape.slice(0, 1));
     const zeros = context.node('Expand', [context.scalar(ZERO_BYTE, 'uint8'), rows]);

@@ -149,6 +149,11 @@ export function passOfRows(
   };
 }
 
+/** Whether one session runs all layers of a model: only of small ones. */
+export function runsInOneSession({ architecture, layersPerSession }: BaseModel): boolean {
+  return layersPerSession >= architecture.config.num_hidden_layers;
+}
+
 interface LayerSpan {
   /** Index of the first layer. */
   readonly first: number;
@@ -187,7 +192,9 @@ function compileLayers(
 ): Promise<CompiledGraph> {
   const { base, adapter } = role;
   const formKey = JSON.stringify([form, adapter?.config]);
-  const build = () => layerGraph(base.architecture, { lora: adapter?.config, ...form });
+  const lora = adapter?.config;
+  const mergeLora = runsInOneSession(base);
+  const build = () => layerGraph(base.architecture, { lora, mergeLora, ...form });
   if (save === undefined) {
     const key = `layers ${checkNumerics ? 'checked ' : ''}${formKey}`;
     return base.compile(key, build, { arena: true, checkNumerics });
@@ -202,7 +209,7 @@ function compileLayers(
 }
 
 /** The feeds of one session: tables of the batch, weights of its layers and the adapter. */
-function layerFeeds(
+export function layerFeeds(
   { base, adapter }: LayerRole,
   { inputs }: GraphInputs,
   { feeds: batchFeeds, first, count }: LayerSpan & { readonly feeds: Feeds },
@@ -223,7 +230,7 @@ function layerFeeds(
 }
 
 /** Names of the trained weights in the layers of a session. */
-function trainedNames({ base, adapter }: LayerRole, count: number): string[] {
+export function trainedNames({ base, adapter }: LayerRole, count: number): string[] {
   const prefix = base.architecture.family.names.layer(0);
   const inLayer =
     adapter === undefined
@@ -237,7 +244,11 @@ function trainedNames({ base, adapter }: LayerRole, count: number): string[] {
 }
 
 /** The gradients of a session's layers under the full names of the trained weights. */
-function gradientsOf(role: LayerRole, outputs: Outputs, { first, count }: LayerSpan): NamedArrays {
+export function gradientsOf(
+  role: LayerRole,
+  outputs: Outputs,
+  { first, count }: LayerSpan,
+): NamedArrays {
   const { names } = role.base.architecture.family;
   const gradients: Record<string, Float32Array> = {};
   const perLayer = trainedNames(role, 1);

@@ -24,8 +24,8 @@ export function logprobsGraph(architecture: Architecture): Graph {
 
 /** Hidden states x after the final norm, divided by `temperature`: cheaper than dividing the far
  *  wider logits. */
-export function scaledHidden(architecture: Architecture): Value {
-  return div(normed(architecture, hiddenRows(architecture)), input('temperature', []));
+export function scaledHidden(architecture: Architecture, x = hiddenRows(architecture)): Value {
+  return div(normed(architecture, x), input('temperature', []));
 }
 
 /** Final norm and a scalar head, for value and reward models: [M]. */
@@ -41,7 +41,7 @@ function logitsOf(architecture: Architecture, x: Value): Value {
   return linear(normed(architecture, x), headWeight(architecture));
 }
 
-function headWeight({ config }: Architecture): Value {
+export function headWeight({ config }: Architecture): Value {
   return input('head.weight', [config.vocab_size, config.hidden_size]);
 }
 

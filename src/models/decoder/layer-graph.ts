@@ -27,6 +27,8 @@ export interface LayerGraphOptions extends Partial<BatchForm> {
   /** Multiplies by masks that are fed as `<name>.dropout`: the inputs of adapted modules or, without
    *  adapters, the outputs of the attention and MLP sublayers. */
   readonly dropout?: boolean;
+  /** Merges adapters into the weights at each run, which is faster for small weights and many rows. */
+  readonly mergeLora?: boolean;
   /** Also returns the keys and values of the tokens, [M, kvHeads, D]. */
   readonly cache?: boolean;
   /** Number of consecutive layers; 1 by default. */
@@ -40,14 +42,14 @@ export interface LayerGraphOptions extends Partial<BatchForm> {
  */
 export function layerGraph(
   { family, config }: Architecture,
-  { lora, dropout = false, cache = false, layers = 1, ...form }: LayerGraphOptions = {},
+  { cache = false, layers = 1, ...options }: LayerGraphOptions = {},
 ): Graph {
   const inputs = new Map<string, Value>();
   const outputs: Record<string, Value> = {};
   let y = input('x', ['M', config.hidden_size]);
   for (let i = 0; i < layers; i++) {
     const prefix = layerPrefix(i, layers);
-    const context = new PackedContext(config, { lora, dropout, prefix, inputs, ...form });
+    const context = new PackedContext(config, { prefix, inputs, ...options });
     y = family.layer(context, y);
     const { k, v } = context.keysAndValues;
     if (cache) Object.assign(outputs, { [`${prefix}k`]: k, [`${prefix}v`]: v });

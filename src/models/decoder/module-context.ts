@@ -1,8 +1,10 @@
 import { isTarget, type LoraConfig, loraScaling } from '../../base-setup/lora/lora-config.ts';
 import {
+  adaptedLinear,
   add,
   dropout,
   input,
+  type LoraWeights,
   linear,
   loraDelta,
   matmul,
@@ -18,6 +20,9 @@ export interface ContextOptions {
   /** Multiplies by masks that are fed as `<name>.dropout`: the inputs of adapted modules or, without
    *  adapters, the outputs of the attention and MLP sublayers. */
   readonly dropout?: boolean;
+  /** Merges adapters into the weights at each run, which is faster for small weights and many rows. Has
+   *  no effect with dropout, which applies to the adapter alone, or on transposed weights. */
+  readonly mergeLora?: boolean;
   /** Prefix of the names of weights, modules and adapters. */
   readonly prefix?: string;
   /** The graph's inputs so far, if several contexts build one graph. */
@@ -40,14 +45,16 @@ export abstract class ModuleContext implements LayerContext {
   readonly weights = new Map<string, Shape>();
   private readonly lora: LoraConfig | undefined;
   private readonly dropout: boolean;
+  private readonly mergeLora: boolean;
   protected readonly prefix: string;
   private readonly inputs: Map<string, Value>;
 
   constructor(config: DecoderConfig, options: ContextOptions = {}) {
-    const { lora, dropout = false, prefix = '', inputs = new Map() } = options;
+    const { lora, dropout = false, mergeLora = false, prefix = '', inputs = new Map() } = options;
     this.config = config;
     this.lora = lora;
     this.dropout = dropout;
+    this.mergeLora = mergeLora;
     this.prefix = prefix;
     this.inputs = inputs;
   }
@@ -66,8 +73,14 @@ export abstract class ModuleContext implements LayerContext {
   ): Value {
     const inner = x.shape.at(-1) as number;
     this.modules.set(`${this.prefix}${module}`, [out, inner]);
-    let y = this.product(x, module, { out, transposed });
-    if (isTarget(module, this.lora)) y = add(y, this.adapter(x, module, out));
+    let y: Value;
+    if (!isTarget(module, this.lora)) y = this.product(x, module, { out, transposed });
+    else if (this.mergeLora && !this.dropout && !transposed) {
+      const weight = this.weight(`${module}.weight`, [out, inner]);
+      y = adaptedLinear(x, weight, this.loraWeights(module, [out, inner]));
+    } else {
+      y = add(this.product(x, module, { out, transposed }), this.adapter(x, module, out));
+    }
     return bias ? add(y, this.weight(`${module}.bias`, [out])) : y;
   }
 
@@ -89,14 +102,18 @@ export abstract class ModuleContext implements LayerContext {
   }
 
   private adapter(x: Value, module: string, out: number): Value {
-    const lora = this.lora as LoraConfig;
     const inner = x.shape.at(-1) as number;
     const mask = this.dropout && this.input(dropoutName(`${this.prefix}${module}`), ['M', inner]);
-    return loraDelta(mask ? dropout(x, mask) : x, {
+    return loraDelta(mask ? dropout(x, mask) : x, this.loraWeights(module, [out, inner]));
+  }
+
+  private loraWeights(module: string, [out, inner]: readonly [number, number]): LoraWeights {
+    const lora = this.lora as LoraConfig;
+    return {
       a: this.input(`${this.prefix}${module}.lora_A.weight`, [lora.r, inner]),
       b: this.input(`${this.prefix}${module}.lora_B.weight`, [out, lora.r]),
       scaling: loraScaling(lora),
-    });
+    };
   }
 
   /** An input of the graph, created on first use. */

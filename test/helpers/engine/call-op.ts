@@ -4,7 +4,7 @@ import * as fused from '../../../src/engine/graph/ops/fused.ts';
 import * as gather from '../../../src/engine/graph/ops/gather.ts';
 import type { OpName } from '../../../src/engine/graph/ops/index.ts';
 import * as layout from '../../../src/engine/graph/ops/layout.ts';
-import { matmul } from '../../../src/engine/graph/ops/matmul.ts';
+import { adaptedLinear, matmul } from '../../../src/engine/graph/ops/matmul.ts';
 import * as reduce from '../../../src/engine/graph/ops/reduce.ts';
 import type { DType, Value } from '../../../src/engine/graph/value.ts';
 
@@ -24,8 +24,8 @@ const binary =
   ({ a, b }: Named<'a' | 'b'>) =>
     op(a, b);
 
-/** Ops without inputs, or with constants only, cannot be called here. */
-type CallableOp = Exclude<OpName, 'input' | 'constant' | 'toBytes' | 'byteMatmul'>;
+/** Ops without inputs, or with constants only, cannot be called here; `adaptedLinear` calls `mergedWeight`. */
+type CallableOp = Exclude<OpName, 'input' | 'constant' | 'toBytes' | 'byteMatmul' | 'mergedWeight'>;
 
 /** Every op, through its public function. */
 export const callOp: { readonly [K in CallableOp]: Call } = {
@@ -61,6 +61,10 @@ export const callOp: { readonly [K in CallableOp]: Call } = {
 
   matmul: ({ a, b }: Named<'a' | 'b'>, attributes: Parameters<typeof matmul>[2]) =>
     matmul(a, b, attributes),
+  adaptedLinear: (
+    { x, weight, a, b }: Named<'x' | 'weight' | 'a' | 'b'>,
+    { scaling }: { scaling: number },
+  ) => adaptedLinear(x, weight, { a, b, scaling }),
 
   sum: ({ x }: Named<'x'>, { axes }: Axes) => reduce.sum(x, axes),
   maxOf: ({ x }: Named<'x'>, { axes }: Axes) => reduce.maxOf(x, axes),

@@ -2,7 +2,7 @@ import * as elementwise from './elementwise.ts';
 import * as fused from './fused.ts';
 import * as gather from './gather.ts';
 import * as layout from './layout.ts';
-import { matmulOp } from './matmul.ts';
+import { adaptedLinearOp, matmulOp, mergedWeightOp } from './matmul.ts';
 import { byteMatmulOp, toBytesOp } from './quantized.ts';
 import * as reduce from './reduce.ts';
 import { constantOp, inputOp } from './source.ts';
@@ -39,6 +39,8 @@ export const ops = {
   detach: elementwise.detachOp,
   keep: elementwise.keepOp,
   matmul: matmulOp,
+  mergedWeight: mergedWeightOp,
+  adaptedLinear: adaptedLinearOp,
   toBytes: toBytesOp,
   byteMatmul: byteMatmulOp,
   sum: reduce.sumOp,

@@ -4,7 +4,7 @@ import { elementwiseSamples } from './elementwise.ts';
 import { fusedSamples } from './fused.ts';
 import { gatherSamples } from './gather.ts';
 import { layoutSamples, reduction } from './layout.ts';
-import { matmulSamples } from './matmul.ts';
+import { adaptedLinearSamples, matmulSamples } from './matmul.ts';
 import type { Sample } from './sample.ts';
 
 /** Samples of every op, or a note that it has no gradient: a new op without an entry does not compile. */
@@ -13,6 +13,8 @@ export const opSamples: { readonly [K in OpName]: fc.Arbitrary<Sample> | 'no gra
   constant: 'no gradient',
   ...elementwiseSamples,
   matmul: matmulSamples,
+  mergedWeight: 'no gradient',
+  adaptedLinear: adaptedLinearSamples,
   toBytes: 'no gradient',
   byteMatmul: 'no gradient',
   sum: reduction('normal'),
