@@ -3,6 +3,7 @@ import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
+import { runsInOneSession } from '../models/decoder/forward.ts';
 import type { PolicyModel, SFTModel, ValueModel } from '../models/index.ts';
 import { packResponses, type Responses, stateRows } from '../models/responses.ts';
 import type { TokenLogprobs } from '../token-attribution/token-attributor.ts';
@@ -15,7 +16,7 @@ import {
   runPolicy,
   runsPolicyJointly,
 } from './policy-pass.ts';
-import { runScalar, scalarGradients } from './scalar-pass.ts';
+import { jointScalarGradients, runScalar, scalarGradients } from './scalar-pass.ts';
 import type { ValueLoss, ValueSums } from './value-loss.ts';
 
 /** Generates the responses to a shard of the step's prompts. */
@@ -204,12 +205,19 @@ export class LocalJobs implements StepJobs {
   ): Promise<GradientResult['value']> {
     const { value, valueLoss } = this.options;
     if (value === undefined) return undefined;
-    const pass =
-      takePass(cache?.value, microBatch) ??
-      (await this.runValue(value, experience, lengthsOf(experience.stepOffsets)));
-    const { values: oldValues, returns } = experience;
-    const loss = valueLoss.evaluate({ newValues: pass.scores, oldValues, returns, ...counts });
     const { gradients, accumulate } = collectGradients();
+    const columns = { oldValues: experience.values, returns: experience.returns, ...counts };
+    const cached = takePass(cache?.value, microBatch);
+    const slopes = cached ? undefined : valueLoss.valueSlopes(columns);
+    const stateCounts = lengthsOf(experience.stepOffsets);
+    if (slopes && runsInOneSession(value.base)) {
+      const batch = packResponses(experience);
+      const rows = stateRows(batch, experience, stateCounts);
+      const newValues = await jointScalarGradients(value, batch, { rows, slopes, accumulate });
+      return { gradients, sums: valueLoss.evaluate({ ...columns, newValues }).sums };
+    }
+    const pass = cached ?? (await this.runValue(value, experience, stateCounts));
+    const loss = valueLoss.evaluate({ ...columns, newValues: pass.scores });
     await scalarGradients(pass, loss.dValues, accumulate);
     return { gradients, sums: loss.sums };
   }

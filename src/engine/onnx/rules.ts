@@ -162,8 +162,13 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
   softmax: ({ context, inputs }) => context.node('Softmax', inputs, { attributes: { axis: -1n } }),
   silu: ({ context, inputs }) =>
     context.node('QuickGelu', inputs, { domain: MICROSOFT, attributes: { alpha: 1 } }),
-  rmsNorm: ({ context, inputs, attributes: { epsilon } }) =>
-    context.node('SimplifiedLayerNormalization', inputs, { attributes: { axis: -1n, epsilon } }),
+  rmsNorm: (request) => norm(request).y,
+  rmsNormGrad: ({ context, inputs: [x = '', w = '', dy = ''], attributes }) => {
+    const { y, r } = norm({ context, inputs: [x, w], attributes });
+    const mul = (a: string, b: string) => context.node('Mul', [a, b]);
+    const mean = context.node('ReduceMean', [mul(dy, y), context.integers([-1])]);
+    return mul(context.node('Sub', [mul(dy, w), mul(x, mul(r, mean))]), r);
+  },
   rope: ({ context, inputs: [x = '', cos = '', sin = ''], value }) => {
     const [rows, heads, size] = value.shape as [Dim, number, number];
     const batch = context.node('Reshape', [x, context.sizes([1, rows, heads * size])]);
@@ -174,6 +179,19 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
     return context.node('Reshape', [rotated, context.sizes(value.shape)]);
   },
 };
+
+/** The norm y = w·x·r and r; a graph's norm and its gradient share one node. */
+function norm({
+  context,
+  inputs,
+  attributes: { epsilon },
+}: Pick<LoweringRequest<'rmsNorm'>, 'context' | 'inputs' | 'attributes'>) {
+  const [y = '', r = ''] = context.sharedNode('SimplifiedLayerNormalization', inputs, {
+    attributes: { axis: -1n, epsilon },
+    outputs: 2,
+  });
+  return { y, r };
+}
 
 function zeros(context: LoweringContext, { shape }: Value): string {
   return context.node('ConstantOfShape', [context.sizes(shape)]);

@@ -30,10 +30,13 @@ export function scaledHidden(architecture: Architecture, x = hiddenRows(architec
 
 /** Final norm and a scalar head, for value and reward models: [M]. */
 export function scalarGraph(architecture: Architecture): Graph {
-  const { hidden_size } = architecture.config;
-  const x = normed(architecture, hiddenRows(architecture));
-  const score = linear(x, input(scoreWeightName, [1, hidden_size]));
-  return makeGraph({ score: reshape(score, ['M']) });
+  return makeGraph({ score: scalarOf(architecture, hiddenRows(architecture)) });
+}
+
+/** The scalar head's number at each hidden state, without a bias. */
+export function scalarOf(architecture: Architecture, x: Value): Value {
+  const weight = input(scoreWeightName, [1, architecture.config.hidden_size]);
+  return reshape(linear(normed(architecture, x), weight), x.shape.slice(0, 1));
 }
 
 /** The head's weight is fed as `head.weight`: a tied model feeds its embedding. */

@@ -24,8 +24,11 @@ const binary =
   ({ a, b }: Named<'a' | 'b'>) =>
     op(a, b);
 
-/** Ops without inputs, or with constants only, cannot be called here; `adaptedLinear` calls `mergedWeight`. */
-type CallableOp = Exclude<OpName, 'input' | 'constant' | 'toBytes' | 'byteMatmul' | 'mergedWeight'>;
+/** Ops without inputs, or with constants only, cannot be called here; some are called by other ops. */
+type CallableOp = Exclude<
+  OpName,
+  'input' | 'constant' | 'toBytes' | 'byteMatmul' | 'mergedWeight' | 'rmsNormGrad'
+>;
 
 /** Every op, through its public function. */
 export const callOp: { readonly [K in CallableOp]: Call } = {

@@ -63,6 +63,7 @@ export const ops = {
   logSoftmax: fused.logSoftmaxOp,
   silu: fused.siluOp,
   rmsNorm: fused.rmsNormOp,
+  rmsNormGrad: fused.rmsNormGradOp,
   rope: fused.ropeOp,
 } as const;
 

@@ -23,4 +23,5 @@ export const opSamples: { readonly [K in OpName]: fc.Arbitrary<Sample> | 'no gra
   ...layoutSamples,
   ...gatherSamples,
   ...fusedSamples,
+  rmsNormGrad: 'no gradient',
 };
