@@ -3,6 +3,7 @@ import { largestDifference } from '../../test/helpers/pass-checks.ts';
 import { countX, tinyLoaded, tinyPrompts, trainedWeights } from '../../test/helpers/ppo-run.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import { observeRuns } from '../engine/runtime/index.ts';
+import { BaseModel } from '../models/index.ts';
 import { reusesPrompts } from '../training/micro-batches.ts';
 import { PPOTrainer } from './ppo-trainer.ts';
 
@@ -12,8 +13,8 @@ const config: PPOConfigOptions = {
 };
 
 /** Two steps of PPO: their tokens, metrics and products, and the weights after them. */
-async function run(options: PPOConfigOptions) {
-  const trainer = new PPOTrainer({ ...config, ...options }, { model: tinyLoaded, rewards: countX });
+async function run(options: PPOConfigOptions, model = tinyLoaded) {
+  const trainer = new PPOTrainer({ ...config, ...options }, { model, rewards: countX });
   let flops = 0;
   const end = observeRuns((one) => {
     flops += one.flops;
@@ -29,8 +30,11 @@ describe('ppoStep()', () => {
   it.each(['f32', 'int8'] as const)(
     'computes the same update with less work if passes are reused, with %s rollouts',
     async (rolloutPrecision) => {
-      const reused = await run({ rolloutPrecision, keepPasses: true });
-      const plain = await run({ rolloutPrecision, keepPasses: false });
+      const { architecture, weights: baseWeights } = tinyLoaded.base;
+      const base = new BaseModel(architecture, baseWeights, { layersPerSession: 1 });
+      const model = { ...tinyLoaded, base };
+      const reused = await run({ rolloutPrecision, keepPasses: true }, model);
+      const plain = await run({ rolloutPrecision, keepPasses: false }, model);
       expect(reused.tokens).toEqual(plain.tokens);
       expect(reused.flops).toBeLessThan(0.95 * plain.flops);
       expect(reused.metrics['loss/policy_avg']).toBeCloseTo(plain.metrics['loss/policy_avg']!, 5);

@@ -100,15 +100,16 @@ export class PolicyLoss {
     };
   }
 
-  /** The gradient of each token as a function of its new logprob, known before the new logprobs are;
-   *  undefined if it depends on other numbers: those of its sequence, of the reference or entropies. */
-  tokenSlopes(input: Omit<RatioInput, 'newLogprobs'>): TokenSlopes | undefined {
+  /** Whether the gradient of each token depends only on its own new logprob, so that `tokenSlopes` exist:
+   *  not for sequence ratios, a KL in the loss, an entropy bonus or the loss of a subclass. */
+  get hasTokenSlopes(): boolean {
     const { entropyCoef, ratioLevel, klPlacement } = this.config;
-    // A subclass may compute another loss.
     const isOwn = this.evaluate === PolicyLoss.prototype.evaluate;
-    if (!isOwn || ratioLevel !== 'token' || klPlacement !== 'reward' || entropyCoef !== 0) {
-      return undefined;
-    }
+    return isOwn && ratioLevel === 'token' && klPlacement === 'reward' && entropyCoef === 0;
+  }
+
+  /** The gradient of each token as a function of its new logprob, if `hasTokenSlopes`. */
+  tokenSlopes(input: Omit<RatioInput, 'newLogprobs'>): TokenSlopes {
     const { advantages, weights, tokenCount } = input;
     const ranges = Array.from(advantages, (advantage) => slopeRange(advantage, this.clip));
     return {

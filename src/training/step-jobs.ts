@@ -10,7 +10,6 @@ import type { TokenLogprobs } from '../token-attribution/token-attributor.ts';
 import { type SequenceKey, type StepCache, takePass } from './micro-batches.ts';
 import { type PolicyLoss, type PolicySums, policyRatio, rolloutWeights } from './policy-loss.ts';
 import {
-  type JointPolicyOptions,
   jointPolicyGradients,
   policyGradients,
   runPolicy,
@@ -104,25 +103,35 @@ export interface LocalJobsOptions {
   readonly valueLoss: ValueLoss;
 }
 
-/** Runs the jobs of a step in this process. */
+/** Runs the jobs of a step in this process. Small models compute their gradients in one run if the loss
+ *  allows it; they run everything again instead of using the cache, which costs the same time. */
 export class LocalJobs implements StepJobs {
   private readonly options: LocalJobsOptions;
+  private readonly isJoint: { readonly policy: boolean; readonly value: boolean };
 
   constructor(options: LocalJobsOptions) {
+    const { policy, value, policyLoss, valueLoss } = options;
     this.options = options;
+    this.isJoint = {
+      policy: runsInOneSession(policy.base) && policyLoss.hasTokenSlopes,
+      value: value !== undefined && runsInOneSession(value.base) && valueLoss.hasValueSlopes,
+    };
   }
 
   /** Generates responses to the prompts with the policy. */
   rollOut({ prompts, generation }: RolloutJob, context: JobContext = {}) {
     const { policy, config } = this.options;
     const { cache, signal, onText } = context;
-    const promptPasses = cache && { save: config.saveActivations, passes: cache.prompts };
+    const promptPasses =
+      cache === undefined || this.isJoint.policy
+        ? undefined
+        : { save: config.saveActivations, passes: cache.prompts };
     return policy.generate(prompts, { ...generation, promptPasses, signal, onText });
   }
 
   async policyLogprobs({ microBatch, responses }: ScoreJob, { cache }: JobContext = {}) {
     const { policy } = this.options;
-    if (cache === undefined) return this.logprobs(policy, responses);
+    if (cache === undefined || this.isJoint.policy) return this.logprobs(policy, responses);
     const pass = await this.runPolicy(responses, cache);
     cache.policy.set(microBatch, pass);
     return pass.head;
@@ -140,7 +149,7 @@ export class LocalJobs implements StepJobs {
   ): Promise<Float32Array> {
     const { value } = this.options;
     if (value === undefined) throw new Error('Internal: values need a value model');
-    if (cache === undefined) {
+    if (cache === undefined || this.isJoint.value) {
       const { prompts, tokens } = textsOf(responses);
       return concatFloats(await value.values(prompts, tokens, { stateCounts }));
     }
@@ -161,7 +170,7 @@ export class LocalJobs implements StepJobs {
     { microBatch, experience, counts, klCoef }: GradientJob,
     cache: StepCache | undefined,
   ): Promise<GradientResult['policy']> {
-    const { policyLoss, config } = this.options;
+    const { policy, policyLoss, config } = this.options;
     const { gradients, accumulate } = collectGradients();
     const columns = {
       offsets: experience.offsets,
@@ -175,28 +184,17 @@ export class LocalJobs implements StepJobs {
         ...columns,
         ...{ newLogprobs, entropies, klCoef, refLogprobs: experience.refLogprobs },
       });
-    const cached = takePass(cache?.policy, microBatch);
-    if (cached === undefined && cache?.promptsOf(experience.sequences) === undefined) {
+    if (this.isJoint.policy && runsPolicyJointly(policy, experience)) {
       const slopes = policyLoss.tokenSlopes(columns);
-      const head = slopes && (await this.runJointPolicy(experience, { slopes, accumulate }));
-      if (head) return { gradients, sums: evaluate(head).sums, ratios: ratiosOf(head, experience) };
+      const { temperature } = config;
+      const options = { temperature, oldLogprobs: experience.logprobs, slopes, accumulate };
+      const head = await jointPolicyGradients(policy, experience, options);
+      return { gradients, sums: evaluate(head).sums, ratios: ratiosOf(head, experience) };
     }
-    const pass = cached ?? (await this.runPolicy(experience, cache));
+    const pass = takePass(cache?.policy, microBatch) ?? (await this.runPolicy(experience, cache));
     const { dLogprobs, dEntropies, sums } = evaluate(pass.head);
     await policyGradients(pass, { dLogprobs, dEntropies }, accumulate);
     return { gradients, sums, ratios: ratiosOf(pass.head, experience) };
-  }
-
-  /** Logprobs and gradients in one run; undefined if the model is too large for it. */
-  private async runJointPolicy(
-    experience: Experience,
-    options: Pick<JointPolicyOptions, 'slopes' | 'accumulate'>,
-  ): Promise<TokenLogprobs | undefined> {
-    const { policy, config } = this.options;
-    if (!runsPolicyJointly(policy, experience)) return undefined;
-    const { temperature } = config;
-    const oldLogprobs = experience.logprobs;
-    return jointPolicyGradients(policy, experience, { temperature, oldLogprobs, ...options });
   }
 
   private async valueGradients(
@@ -207,16 +205,16 @@ export class LocalJobs implements StepJobs {
     if (value === undefined) return undefined;
     const { gradients, accumulate } = collectGradients();
     const columns = { oldValues: experience.values, returns: experience.returns, ...counts };
-    const cached = takePass(cache?.value, microBatch);
-    const slopes = cached ? undefined : valueLoss.valueSlopes(columns);
     const stateCounts = lengthsOf(experience.stepOffsets);
-    if (slopes && runsInOneSession(value.base)) {
+    if (this.isJoint.value) {
+      const slopes = valueLoss.valueSlopes(columns);
       const batch = packResponses(experience);
       const rows = stateRows(batch, experience, stateCounts);
       const newValues = await jointScalarGradients(value, batch, { rows, slopes, accumulate });
       return { gradients, sums: valueLoss.evaluate({ ...columns, newValues }).sums };
     }
-    const pass = cached ?? (await this.runValue(value, experience, stateCounts));
+    const pass =
+      takePass(cache?.value, microBatch) ?? (await this.runValue(value, experience, stateCounts));
     const loss = valueLoss.evaluate({ ...columns, newValues: pass.scores });
     await scalarGradients(pass, loss.dValues, accumulate);
     return { gradients, sums: loss.sums };

@@ -77,10 +77,13 @@ export class ValueLoss {
     return { loss: sums.valueLoss / stepCount, dValues, sums };
   }
 
-  /** The gradient of each step as a function of its new value, known before the new values are; undefined
-   *  if a subclass computes another loss. */
-  valueSlopes(input: Omit<ValueLossInput, 'newValues'>): ValueSlopes | undefined {
-    if (this.evaluate !== ValueLoss.prototype.evaluate) return undefined;
+  /** Whether `valueSlopes` are the gradient of the loss; a subclass may compute another one. */
+  get hasValueSlopes(): boolean {
+    return this.evaluate === ValueLoss.prototype.evaluate;
+  }
+
+  /** The gradient of each step as a function of its new value, if `hasValueSlopes`. */
+  valueSlopes(input: Omit<ValueLossInput, 'newValues'>): ValueSlopes {
     const { valueLoss, valueClip, valueLossCoef } = this.config;
     const { oldValues, returns, stepCount } = input;
     const ranges = Array.from(returns, (G, t): readonly [number, number] =>
