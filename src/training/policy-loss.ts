@@ -282,7 +282,7 @@ export function clippedLoss(
 
 /** The log-ratios at which `clippedLoss` of `policyRatio` has a gradient.
  *  @example ε=0.2, A=1  →  −20 to ln 1.2; A=−1  →  ln 0.8 to 20, with c=3 to ln 3 */
-export function slopeRange(
+function slopeRange(
   advantage: number,
   { low, high, dual = Infinity }: ClipRange,
 ): readonly [low: number, high: number] {

@@ -120,7 +120,7 @@ export interface ValueSlopes {
 /** The values at which the clipped loss has no gradient: beyond the edge of v_old ± c that is next to G,
  *  and closer to G than that edge; empty if G is within the range.
  *  @example v_old=2, c=½, G=0  →  −1.5 to 1.5;  G=2.2  →  0 to 0 */
-export function flatRange(
+function flatRange(
   G: number,
   { old, c }: { readonly old: number; readonly c: number },
 ): readonly [low: number, high: number] {

@@ -17,7 +17,7 @@ import { layerGraph } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
 
 /** A head and a loss on top of the hidden states of some rows, as part of a graph. */
-export interface JointHead {
+interface JointHead {
   /** Identifies the graph that `build` returns. */
   readonly key: string;
   /** Builds a scalar `loss`, whose gradients are computed, and other outputs, from hidden states before
