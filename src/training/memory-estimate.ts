@@ -3,6 +3,7 @@ import type { PPOConfig } from '../config/ppo-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
 import { engineBytes } from '../generation/decode-weights.ts';
 import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
+import { defaultLayersPerSession } from '../models/decoder/base-model.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { countAdapter, countParameters } from '../models/decoder/parameter-counts.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
@@ -127,7 +128,10 @@ export class MemoryEstimator {
     const reusedTokens = this.reusedTokens(settings);
     const perToken = (save: PPOConfig['saveActivations']) =>
       this.savedBytes[save]({ batch: 1, length: this.longest }) / this.longest;
-    const tape = this.architecture.config.num_hidden_layers * perToken(saveActivations);
+    const layers = this.architecture.config.num_hidden_layers;
+    // A small model computes its gradients in one run, which holds all activations.
+    const isSmall = defaultLayersPerSession(this.architecture) === layers;
+    const tape = layers * perToken(isSmall ? 'all' : saveActivations);
     // Logprobs are recomputed only for int8 rollouts; otherwise only prompts of the policy are cached.
     const policyTokens =
       rolloutPrecision === 'int8' ? reusedTokens : Math.min(reusedTokens, this.promptTokens);
