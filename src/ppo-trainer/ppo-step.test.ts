@@ -10,6 +10,7 @@ import {
 } from '../../test/helpers/ppo-run.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import { observeRuns } from '../engine/runtime/index.ts';
+import { BaseModel, type LoadedModel } from '../models/index.ts';
 import { reusesPrompts } from '../training/micro-batches.ts';
 import { PPOTrainer } from './ppo-trainer.ts';
 
@@ -18,9 +19,18 @@ const config: PPOConfigOptions = {
   ...{ loraR: 4, learningRate: 1e-2, saveActivations: 'matmul' },
 };
 
+function modelOf({ basePrecision }: PPOConfigOptions): LoadedModel {
+  return basePrecision === 'int8' ? tinyBytes : tinyLoaded;
+}
+
+/** The same model with one layer per session, which reuses passes: small models run everything again. */
+function layerByLayer(model: LoadedModel): LoadedModel {
+  const { architecture, weights, bytes } = model.base;
+  return { ...model, base: new BaseModel(architecture, weights, { bytes, layersPerSession: 1 }) };
+}
+
 /** Two steps of PPO: their tokens, metrics and products, and the weights after them. */
-async function run(options: PPOConfigOptions) {
-  const model = options.basePrecision === 'int8' ? tinyBytes : tinyLoaded;
+async function run(options: PPOConfigOptions, model = modelOf(options)) {
   const trainer = new PPOTrainer({ ...config, ...options }, { model, rewards: countX });
   let flops = 0;
   const end = observeRuns((one) => {
@@ -37,10 +47,9 @@ describe('ppoStep()', () => {
   it.each<PPOConfigOptions>([{}, { basePrecision: 'int8' }])(
     'starts with ratios of 1 and a KL of 0: %o',
     async (options) => {
-      const model = options.basePrecision === 'int8' ? tinyBytes : tinyLoaded;
       const trainer = new PPOTrainer(
         { ...config, ...options, ppoEpochs: 1 },
-        { model, rewards: countX },
+        { model: modelOf(options), rewards: countX },
       );
       const { metrics } = await trainer.ppoStep(tinyPrompts, { step: 1 });
       expect(metrics['objective/kl']).toBeCloseTo(0, 6);
@@ -56,13 +65,13 @@ describe('ppoStep()', () => {
     { rolloutPrecision: 'f32-feeds', basePrecision: 'int8' },
     { basePrecision: 'int8' },
   ])('computes the same update with less work if passes are reused: %o', async (options) => {
-    const reused = await run({ ...options, keepPasses: true });
-    const plain = await run({ ...options, keepPasses: false });
+    const model = layerByLayer(modelOf(options));
+    const reused = await run({ ...options, keepPasses: true }, model);
+    const plain = await run({ ...options, keepPasses: false }, model);
     expect(reused.tokens).toEqual(plain.tokens);
     expect(reused.flops).toBeLessThan(0.95 * plain.flops);
     expect(reused.metrics['loss/policy_avg']).toBeCloseTo(plain.metrics['loss/policy_avg']!, 5);
-    const model = options.basePrecision === 'int8' ? tinyBytes : tinyLoaded;
-    const within = roundingOf(model.base, 1e-6);
+    const within = roundingOf(model.base);
     for (const [name, weights] of Object.entries(plain.weights)) {
       expect(largestDifference(weights, reused.weights[name]!), name).toBeLessThan(within);
     }
@@ -78,10 +87,12 @@ describe('ppoStep()', () => {
       ];
       expect(one.tokens).toEqual(all.tokens);
       expect(two.tokens).toEqual(all.tokens);
+      // float32 sums depend on the number of texts that are decoded together. A number at the edge of two
+      // bytes may then round to either, which changes the importance weight of its token.
+      const within = 'rolloutPrecision' in options ? 0.02 : 1e-4;
       for (const [name, weights] of Object.entries(all.weights)) {
-        // float32 sums depend on the number of texts that are decoded together.
-        expect(largestDifference(weights, one.weights[name]!), name).toBeLessThan(1e-4);
-        expect(largestDifference(weights, two.weights[name]!), name).toBeLessThan(1e-4);
+        expect(largestDifference(weights, one.weights[name]!), name).toBeLessThan(within);
+        expect(largestDifference(weights, two.weights[name]!), name).toBeLessThan(within);
       }
     },
   );

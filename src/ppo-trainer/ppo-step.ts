@@ -58,8 +58,7 @@ export async function ppoStep(
   prompts: readonly PromptRecord[],
   context: StepContext,
 ): Promise<PPOStepResult> {
-  const { config, maxCachedTokens, attributor, rewardComputer, valueAdder } = components;
-  const { advantageComputer, buffer } = components;
+  const { attributor, rewardComputer, valueAdder, advantageComputer, buffer } = components;
   const undo = undoOf(components);
   const clock = new Stopwatch();
   // What later phases reuse from earlier ones, until the first optimiser step changes the weights.
@@ -74,7 +73,7 @@ export async function ppoStep(
     // 2, 3. (State, action) pairs with log π_old, log π_ref and KL_t.
     context.onProgress?.('score', 0, texts.length);
     const responses = responsesOf(texts);
-    const plan = new StepPlan(responses, { ...config, maxCachedTokens });
+    const plan = new StepPlan(responses, planConfig(components));
     const reuse = plan.reusesPasses ? cache : undefined;
     const promptTexts = prompts.map(({ text }) => text);
     const passes = logprobPasses(components, responses, { plan, cache: reuse, trunk });
@@ -125,17 +124,23 @@ export async function ppoStep(
   }
 }
 
+/** The config with the number of tokens whose passes fit into memory. */
+function planConfig({ config, maxCachedTokens }: PPOComponents): PPOConfig {
+  return { ...config, maxCachedTokens };
+}
+
 /** Generates the step's responses, shard by shard. */
 async function rollOut(
-  { config, maxCachedTokens, jobs }: PPOComponents,
+  components: PPOComponents,
   prompts: readonly PromptRecord[],
   { step, signal, onProgress, log, cache }: StepContext & { readonly cache: StepCache },
 ): Promise<GeneratedText[]> {
+  const { config, jobs } = components;
   const total = prompts.length * config.samplesPerPrompt;
   const size = config.rolloutShardSize ?? prompts.length;
   const texts: GeneratedText[] = [];
   const tokens = prompts.map((prompt) => prompt.tokens);
-  const reuse = reusesPrompts(tokens, { ...config, maxCachedTokens }) ? cache : undefined;
+  const reuse = reusesPrompts(tokens, planConfig(components)) ? cache : undefined;
   let done = 0;
   const onText = () => onProgress?.('generate', ++done, total);
   onProgress?.('generate', 0, total);

@@ -4,6 +4,7 @@ import { type PPOConfig, valueLoraFields } from '../config/ppo-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
 import { engineBytes } from '../generation/decode-weights.ts';
 import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
+import { defaultLayersPerSession } from '../models/decoder/base-model.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { countAdapter } from '../models/decoder/parameter-counts.ts';
 import { baseBytes } from '../models/decoder/quantize-base.ts';
@@ -130,8 +131,11 @@ export class MemoryEstimator {
 
   /** Bytes of the tapes of one token. */
   private tapeBytes({ saveActivations }: Pick<MemorySettings, 'saveActivations'>) {
-    const above = (frozen: number) =>
-      (this.architecture.config.num_hidden_layers - frozen) * this.layerBytes(saveActivations);
+    const layers = this.architecture.config.num_hidden_layers;
+    // A small model computes its gradients in one run, which holds all activations.
+    const isSmall = defaultLayersPerSession(this.architecture) === layers;
+    const perLayer = this.layerBytes(isSmall ? 'all' : saveActivations);
+    const above = (frozen: number) => (layers - frozen) * perLayer;
     const { policy, value } = this.frozen;
     return { policy: above(policy), value: this.hasValues ? above(value) : 0 };
   }

@@ -112,6 +112,37 @@ describe('gradients', () => {
   );
 });
 
+test.each(names.filter((name) => makeLoss(name).hasTokenSlopes))(
+  'the slopes of %s are the gradient of the loss for any new logprobs',
+  (name) => {
+    const policyLoss = makeLoss(name);
+    fc.assert(
+      fc.property(batch, (sequences) => {
+        const input = inputOf(sequences);
+        const { slopes, lows, highs } = policyLoss.tokenSlopes(input);
+        const actual = slopes.map((slope, t) => {
+          const d = input.newLogprobs[t]! - input.oldLogprobs[t]!;
+          return lows[t]! <= d && d <= highs[t]! ? slope * Math.exp(d) : 0;
+        });
+        const expected = policyLoss.evaluate(input).dLogprobs;
+        expectClose(actual, { expected, within: 1e-6, label: 'dLogprobs' });
+      }),
+    );
+  },
+);
+
+test('only losses per token have slopes, and no subclass with another loss', () => {
+  const perToken = names.filter((name) => makeLoss(name).hasTokenSlopes);
+  expect(perToken).toEqual(['clip', 'clip-higher', 'dual clip']);
+  class Doubled extends PolicyLoss {
+    override evaluate(input: PolicyLossInput) {
+      const result = super.evaluate(input);
+      return { ...result, dLogprobs: result.dLogprobs.map((d) => 2 * d) };
+    }
+  }
+  expect(new Doubled(resolvePPOConfig()).hasTokenSlopes).toBe(false);
+});
+
 test.each(names)('micro-batches of %s add up to the whole', (name) => {
   const policyLoss = makeLoss(name);
   fc.assert(

@@ -100,6 +100,25 @@ export class PolicyLoss {
     };
   }
 
+  /** Whether the gradient of each token depends only on its own new logprob, so that `tokenSlopes` exist:
+   *  not for sequence ratios, a KL in the loss, an entropy bonus or the loss of a subclass. */
+  get hasTokenSlopes(): boolean {
+    const { entropyCoef, ratioLevel, klPlacement } = this.config;
+    const isOwn = this.evaluate === PolicyLoss.prototype.evaluate;
+    return isOwn && ratioLevel === 'token' && klPlacement === 'reward' && entropyCoef === 0;
+  }
+
+  /** The gradient of each token as a function of its new logprob, if `hasTokenSlopes`. */
+  tokenSlopes(input: Omit<RatioInput, 'newLogprobs'>): TokenSlopes {
+    const { advantages, weights, tokenCount } = input;
+    const ranges = Array.from(advantages, (advantage) => slopeRange(advantage, this.clip));
+    return {
+      slopes: advantages.map((advantage, t) => (-advantage * (weights?.[t] ?? 1)) / tokenCount),
+      lows: Float32Array.from(ranges, ([low]) => low),
+      highs: Float32Array.from(ranges, ([, high]) => high),
+    };
+  }
+
   /** Σ β·KL_t(new, ref), whose gradient is added to `dLogprobs`; 0 if the KL is in the rewards. */
   private addKl(
     { newLogprobs, refLogprobs, klCoef: beta, tokenCount }: PolicyLossInput,
@@ -115,6 +134,13 @@ export class PolicyLoss {
     }
     return sum;
   }
+}
+
+/** ∂L/∂new of each token as a function of d = new − old: slope·e^d if low ≤ d ≤ high, otherwise 0. */
+export interface TokenSlopes {
+  readonly slopes: Float32Array;
+  readonly lows: Float32Array;
+  readonly highs: Float32Array;
 }
 
 /** Logprobs and advantages of some sequences of an optimiser step, as columns of N tokens. */
@@ -252,6 +278,17 @@ export function clippedLoss(
   const bound = dual !== undefined && advantage < 0 ? -dual * advantage : Infinity;
   if (plain > bound) return { loss: bound, slope: 0, clipped: false };
   return { loss: plain, slope: -advantage, clipped: false };
+}
+
+/** The log-ratios at which `clippedLoss` of `policyRatio` has a gradient.
+ *  @example ε=0.2, A=1  →  −20 to ln 1.2; A=−1  →  ln 0.8 to 20, with c=3 to ln 3 */
+function slopeRange(
+  advantage: number,
+  { low, high, dual = Infinity }: ClipRange,
+): readonly [low: number, high: number] {
+  if (advantage > 0) return [-MAX_LOG_RATIO, Math.min(Math.log(1 + high), MAX_LOG_RATIO)];
+  const lowest = low < 1 ? Math.log(1 - low) : -Infinity;
+  return [Math.max(lowest, -MAX_LOG_RATIO), Math.min(Math.log(dual), MAX_LOG_RATIO)];
 }
 
 /** Sums over tokens, which add up over the micro-batches of an optimiser step. */

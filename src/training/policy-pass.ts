@@ -1,9 +1,32 @@
-import type { SaveList } from '../engine/graph/index.ts';
+import {
+  detach,
+  exp,
+  gatherLast,
+  gatherRows,
+  greaterEqual,
+  input,
+  lessEqual,
+  linear,
+  logSoftmax,
+  matmul,
+  mul,
+  neg,
+  reshape,
+  type SaveList,
+  sub,
+  sum,
+  type Value,
+  where,
+} from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { runsInOneSession } from '../models/decoder/forward.ts';
+import { headWeight, scaledHidden } from '../models/decoder/head-graph.ts';
+import { runJointPass } from '../models/decoder/joint-pass.ts';
 import { scatterRows, takeRows } from '../models/decoder/rows.ts';
 import { runTokenHead } from '../models/decoder/token-head.ts';
 import {
+  type Architecture,
   backward,
   forwardFromTrunk,
   type LayerRole,
@@ -12,6 +35,7 @@ import {
   type TrunkOptions,
 } from '../models/index.ts';
 import { packResponses, type Responses, stateRows } from '../models/responses.ts';
+import type { TokenSlopes } from './policy-loss.ts';
 
 export interface PolicyPassOptions extends TrunkOptions {
   readonly temperature: number;
@@ -53,6 +77,69 @@ export async function runPolicy(
     { temperature, withEntropy },
   );
   return { pass, rows, head };
+}
+
+/** Maximum number of logits of a joint run. */
+const JOINT_LOGITS = 2 ** 22;
+
+/** Whether `jointPolicyGradients` can run a role over some responses: small models with few logits. */
+export function runsPolicyJointly(role: LayerRole, { tokens }: Responses): boolean {
+  const { vocab_size } = role.base.architecture.config;
+  const hasFewLogits = tokens.length * vocab_size <= JOINT_LOGITS;
+  return role.adapter !== undefined && runsInOneSession(role) && hasFewLogits;
+}
+
+export interface JointPolicyOptions {
+  readonly temperature: number;
+  readonly oldLogprobs: Float32Array;
+  readonly slopes: TokenSlopes;
+  readonly accumulate: (gradients: NamedArrays) => void;
+}
+
+/** `runPolicy` and `policyGradients` in one run, with the gradient of the loss as part of the graph. */
+export async function jointPolicyGradients(
+  role: LayerRole,
+  responses: Responses,
+  { temperature, oldLogprobs, slopes, accumulate }: JointPolicyOptions,
+): Promise<Pick<TokenRows, 'logprobs' | 'entropies'>> {
+  const batch = packResponses(responses);
+  const { tokens } = responses;
+  const column = (values: Float32Array) => tensor(values, [values.length]);
+  const feeds = {
+    tokens: tensor(tokens, [tokens.length]),
+    temperature: tensor(Float32Array.of(temperature), []),
+    old: column(oldLogprobs),
+    slopes: column(slopes.slopes),
+    lows: column(slopes.lows),
+    highs: column(slopes.highs),
+  };
+  const build = (hidden: Value) => jointHead(role.base.architecture, hidden);
+  const rows = stateRows(batch, responses);
+  const head = { key: 'policy', build, feeds };
+  const { logprob, entropy } = await runJointPass(role, batch, { rows, head, accumulate });
+  return {
+    logprobs: logprob!.data as Float32Array,
+    entropies: entropy!.data as Float32Array,
+  };
+}
+
+/** Logprobs, entropies and a scalar with the gradient of the policy loss: with n = norm(x)/T, weights W
+ *  and probabilities p, ∂log π/∂n = W_token − p·W. */
+function jointHead(architecture: Architecture, hidden: Value) {
+  const column = (name: string) => input(name, ['N']);
+  const n = scaledHidden(architecture, hidden);
+  const W = headWeight(architecture);
+  const tokens = input('tokens', ['N'], 'int32');
+  const l = logSoftmax(linear(n, W));
+  const p = exp(l);
+  const logprob = gatherLast(l, tokens);
+  const d = sub(logprob, column('old'));
+  const isInside = (slope: Value) =>
+    where(greaterEqual(d, column('lows')), where(lessEqual(d, column('highs')), slope, 0), 0);
+  const dLogprob = isInside(mul(column('slopes'), exp(d)));
+  const dn = mul(reshape(dLogprob, ['N', 1]), sub(gatherRows(W, tokens), matmul(p, W)));
+  const entropy = reshape(neg(sum(mul(p, l), [-1])), ['N']);
+  return { loss: sum(mul(n, detach(dn))), logprob, entropy };
 }
 
 /** Computes the adapter's gradients from those of the loss. Consumes the pass. */

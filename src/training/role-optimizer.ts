@@ -21,6 +21,8 @@ export class RoleOptimizer {
   private readonly config: OptimizerConfig;
   /** Constant until the length of the run is known. */
   private factorAt: Schedule = () => 1;
+  /** The norm of the accumulated gradients, if it was computed since the last change. */
+  private norm: number | undefined;
 
   constructor(groups: readonly ParameterGroup[], config: OptimizerConfig) {
     const parameters = Object.assign({}, ...groups.map((group) => group.parameters));
@@ -42,11 +44,15 @@ export class RoleOptimizer {
   }
 
   /** Adds gradients of some or all parameters. */
-  readonly add = (gradients: NamedArrays): void => this.gathered.add(gradients);
+  readonly add = (gradients: NamedArrays): void => {
+    this.norm = undefined;
+    this.gathered.add(gradients);
+  };
 
   /** Norm of the accumulated gradients as one vector; not finite if a gradient is not. */
   gradientNorm(): number {
-    return globalNorm(this.gathered.gradients);
+    this.norm ??= globalNorm(this.gathered.gradients);
+    return this.norm;
   }
 
   /** The learning rate of the next step, of the first group. */
@@ -56,15 +62,17 @@ export class RoleOptimizer {
 
   /** Clips the accumulated gradients, applies one optimiser step and resets them. */
   step(): void {
-    clipGradNorm(this.gathered.gradients, this.config.maxGradNorm);
+    const { norm } = this;
+    clipGradNorm(this.gathered.gradients, this.config.maxGradNorm, { norm });
     this.adamw.step(this.gathered.gradients, {
       learningRateFactor: this.factorAt(this.adamw.stepCount),
     });
-    this.gathered.reset();
+    this.reset();
   }
 
   /** Discards the accumulated gradients. */
   reset(): void {
+    this.norm = undefined;
     this.gathered.reset();
   }
 

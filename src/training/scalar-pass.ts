@@ -1,11 +1,27 @@
 import { scoreBiasName, scoreWeightName } from '../base-setup/lora/peft-config.ts';
-import { grad, gradientName, type SaveList } from '../engine/graph/index.ts';
+import {
+  add,
+  detach,
+  grad,
+  gradientName,
+  greater,
+  input,
+  less,
+  mul,
+  type SaveList,
+  sub,
+  sum,
+  type Value,
+  where,
+} from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
-import { scalarGraph } from '../models/decoder/head-graph.ts';
+import { scalarGraph, scalarOf } from '../models/decoder/head-graph.ts';
+import { runJointPass } from '../models/decoder/joint-pass.ts';
 import { scatterRows, takeRows } from '../models/decoder/rows.ts';
 import {
+  type Architecture,
   backward,
   forwardFromTrunk,
   type PackedBatch,
@@ -13,6 +29,7 @@ import {
   type ScalarModel,
   type TrunkOptions,
 } from '../models/index.ts';
+import type { ValueSlopes } from './value-loss.ts';
 
 export interface ScalarPassOptions extends TrunkOptions {
   /** The rows of the batch that count. */
@@ -69,6 +86,54 @@ export async function scalarGradients(
   });
   const dRows = outputs[gradientName('x')] as Tensor<'float32'>;
   await backward(pass, scatterRows(dRows, rows, pass.hidden.shape[0]!), accumulate);
+}
+
+export interface JointScalarOptions {
+  /** The rows of the batch that count. */
+  readonly rows: Int32Array;
+  readonly slopes: ValueSlopes;
+  readonly accumulate: (gradients: NamedArrays) => void;
+}
+
+/** `runScalar` and `scalarGradients` in one run, with the gradient of the loss as part of the graph; for
+ *  models that run in one session. Returns the head's number at each row. */
+export async function jointScalarGradients(
+  model: ScalarModel,
+  batch: PackedBatch,
+  { rows, slopes, accumulate }: JointScalarOptions,
+): Promise<Float32Array> {
+  const { base, head, bias } = model;
+  const column = (values: Float32Array) => tensor(values, [values.length]);
+  const feeds = {
+    [scoreWeightName]: head,
+    bias: tensor(bias?.data ?? new Float32Array(1), [1]),
+    factor: tensor(Float32Array.of(slopes.factor), []),
+    returns: column(slopes.returns),
+    lows: column(slopes.lows),
+    highs: column(slopes.highs),
+  };
+  const build = (hidden: Value) => jointHead(base.architecture, hidden);
+  const outputs = await runJointPass(model, batch, {
+    rows,
+    head: { key: 'scalar', build, feeds, trained: [scoreWeightName] },
+    accumulate,
+  });
+  if (bias) accumulate({ [scoreBiasName]: Float32Array.of(sumOf(dataOf(outputs.dScores))) });
+  return dataOf(outputs.scores);
+}
+
+/** The head's numbers, the gradient of the value loss with respect to them, and a scalar with that gradient. */
+function jointHead(architecture: Architecture, hidden: Value) {
+  const column = (name: string) => input(name, ['N']);
+  const scores = add(scalarOf(architecture, hidden), input('bias', [1]));
+  const slopes = mul(sub(scores, column('returns')), input('factor', []));
+  const untilHigh = where(less(scores, column('highs')), 0, slopes);
+  const dScores = where(greater(scores, column('lows')), untilHigh, slopes);
+  return { loss: sum(mul(scores, detach(dScores))), scores, dScores };
+}
+
+function dataOf(output: Tensor | undefined): Float32Array {
+  return output!.data as Float32Array;
 }
 
 function sumOf(numbers: Float32Array): number {

@@ -3,13 +3,19 @@ import type { PPOConfig } from '../config/ppo-config.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
+import { runsInOneSession } from '../models/decoder/forward.ts';
 import type { PolicyModel, SFTModel, Trunk, TrunkOptions, ValueModel } from '../models/index.ts';
 import { packResponses, type Responses, stateRows } from '../models/responses.ts';
 import type { TokenLogprobs } from '../token-attribution/token-attributor.ts';
 import { type SequenceKey, type StepCache, takePass } from './micro-batches.ts';
 import { type PolicyLoss, type PolicySums, policyRatio, rolloutWeights } from './policy-loss.ts';
-import { policyGradients, runPolicy } from './policy-pass.ts';
-import { runScalar, scalarGradients } from './scalar-pass.ts';
+import {
+  jointPolicyGradients,
+  policyGradients,
+  runPolicy,
+  runsPolicyJointly,
+} from './policy-pass.ts';
+import { jointScalarGradients, runScalar, scalarGradients } from './scalar-pass.ts';
 import type { ValueLoss, ValueSums } from './value-loss.ts';
 
 /** Generates the responses to a shard of the step's prompts. */
@@ -97,26 +103,36 @@ export interface LocalJobsOptions {
   readonly valueLoss: ValueLoss;
 }
 
-/** Runs the jobs of a step in this process. */
+/** Runs the jobs of a step in this process. Small models compute their gradients in one run if the loss
+ *  allows it; they run everything again instead of using the cache, which costs the same time. */
 export class LocalJobs implements StepJobs {
   private readonly options: LocalJobsOptions;
+  private readonly isJoint: { readonly policy: boolean; readonly value: boolean };
 
   constructor(options: LocalJobsOptions) {
+    const { policy, value, policyLoss, valueLoss } = options;
     this.options = options;
+    this.isJoint = {
+      policy: runsInOneSession(policy) && policyLoss.hasTokenSlopes,
+      value: value !== undefined && runsInOneSession(value) && valueLoss.hasValueSlopes,
+    };
   }
 
   /** Generates responses to the prompts with the policy. */
   rollOut({ prompts, generation }: RolloutJob, context: JobContext = {}) {
     const { policy, config } = this.options;
     const { cache, signal, onText } = context;
-    const promptPasses = cache && { save: config.saveActivations, passes: cache.prompts };
+    const promptPasses =
+      cache === undefined || this.isJoint.policy
+        ? undefined
+        : { save: config.saveActivations, passes: cache.prompts };
     return policy.generate(prompts, { ...generation, promptPasses, signal, onText });
   }
 
   async policyLogprobs({ microBatch, responses }: ScoreJob, context: JobContext = {}) {
     const { policy } = this.options;
     const { cache, trunk } = context;
-    if (cache === undefined) return this.logprobs(policy, responses, trunk);
+    if (cache === undefined || this.isJoint.policy) return this.logprobs(policy, responses, trunk);
     const pass = await this.runPolicy(responses, context);
     cache.policy.set(microBatch, pass);
     return pass.head;
@@ -134,7 +150,7 @@ export class LocalJobs implements StepJobs {
   ): Promise<Float32Array> {
     const { value } = this.options;
     if (value === undefined) throw new Error('Internal: values need a value model');
-    if (cache === undefined) {
+    if (cache === undefined || this.isJoint.value) {
       const { prompts, tokens } = textsOf(responses);
       return concatFloats(await value.values(prompts, tokens, { stateCounts, trunk }));
     }
@@ -155,25 +171,32 @@ export class LocalJobs implements StepJobs {
     { microBatch, experience, counts, klCoef }: GradientJob,
     context: JobContext,
   ): Promise<GradientResult['policy']> {
-    const { policyLoss, config } = this.options;
-    const cached = takePass(context.cache?.policy, microBatch);
-    const pass = cached ?? (await this.runPolicy(experience, context));
-    const { logprobs, entropies } = pass.head;
-    const { dLogprobs, dEntropies, sums } = policyLoss.evaluate({
+    const { policy, policyLoss, config } = this.options;
+    const { gradients, accumulate } = collectGradients();
+    const columns = {
       offsets: experience.offsets,
-      newLogprobs: logprobs,
       oldLogprobs: experience.logprobs,
-      refLogprobs: experience.refLogprobs,
       advantages: experience.advantages,
       weights: rolloutWeights(experience, config.rolloutCorrection),
-      entropies,
-      klCoef,
       ...counts,
-    });
-    const { gradients, accumulate } = collectGradients();
+    };
+    const evaluate = ({ logprobs: newLogprobs, entropies }: TokenLogprobs) =>
+      policyLoss.evaluate({
+        ...columns,
+        ...{ newLogprobs, entropies, klCoef, refLogprobs: experience.refLogprobs },
+      });
+    if (this.isJoint.policy && runsPolicyJointly(policy, experience)) {
+      const slopes = policyLoss.tokenSlopes(columns);
+      const { temperature } = config;
+      const options = { temperature, oldLogprobs: experience.logprobs, slopes, accumulate };
+      const head = await jointPolicyGradients(policy, experience, options);
+      return { gradients, sums: evaluate(head).sums, ratios: ratiosOf(head, experience) };
+    }
+    const cached = takePass(context.cache?.policy, microBatch);
+    const pass = cached ?? (await this.runPolicy(experience, context));
+    const { dLogprobs, dEntropies, sums } = evaluate(pass.head);
     await policyGradients(pass, { dLogprobs, dEntropies }, accumulate);
-    const ratios = logprobs.map((x, t) => policyRatio(x - experience.logprobs[t]!).ratio);
-    return { gradients, sums, ratios };
+    return { gradients, sums, ratios: ratiosOf(pass.head, experience) };
   }
 
   private async valueGradients(
@@ -182,13 +205,20 @@ export class LocalJobs implements StepJobs {
   ): Promise<GradientResult['value']> {
     const { value, valueLoss } = this.options;
     if (value === undefined) return undefined;
+    const { gradients, accumulate } = collectGradients();
+    const columns = { oldValues: experience.values, returns: experience.returns, ...counts };
     const stateCounts = lengthsOf(experience.stepOffsets);
+    if (this.isJoint.value) {
+      const slopes = valueLoss.valueSlopes(columns);
+      const batch = packResponses(experience);
+      const rows = stateRows(batch, experience, stateCounts);
+      const newValues = await jointScalarGradients(value, batch, { rows, slopes, accumulate });
+      return { gradients, sums: valueLoss.evaluate({ ...columns, newValues }).sums };
+    }
     const pass =
       takePass(cache?.value, microBatch) ??
       (await this.runValue(value, experience, { stateCounts, trunk }));
-    const { values: oldValues, returns } = experience;
-    const loss = valueLoss.evaluate({ newValues: pass.scores, oldValues, returns, ...counts });
-    const { gradients, accumulate } = collectGradients();
+    const loss = valueLoss.evaluate({ ...columns, newValues: pass.scores });
     await scalarGradients(pass, loss.dValues, accumulate);
     return { gradients, sums: loss.sums };
   }
@@ -232,6 +262,10 @@ function textsOf({ sequences, offsets, tokens }: Responses) {
     prompts: sequences.map(({ promptTokens }) => promptTokens),
     tokens: splitByOffsets(tokens, offsets),
   };
+}
+
+function ratiosOf({ logprobs }: TokenLogprobs, old: Experience): Float32Array {
+  return logprobs.map((x, t) => policyRatio(x - old.logprobs[t]!).ratio);
 }
 
 function collectGradients() {

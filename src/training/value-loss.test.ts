@@ -123,6 +123,20 @@ describe.each(['mse', 'clipped'] as const)('%s', (form) => {
     );
   });
 
+  test('the slopes are the gradient of the loss for any new values', () => {
+    fc.assert(
+      fc.property(steps, (rows) => {
+        const input = inputOf(rows);
+        const { factor, returns, lows, highs } = valueLoss.valueSlopes(input);
+        const actual = input.newValues.map((v, t) =>
+          lows[t]! < v && v < highs[t]! ? 0 : factor * (v - returns[t]!),
+        );
+        const expected = valueLoss.evaluate(input).dValues;
+        expectClose(actual, { expected, within: 1e-6, label: 'dValues' });
+      }),
+    );
+  });
+
   test('micro-batches add up to the whole', () => {
     fc.assert(
       fc.property(steps, fc.nat(8), (rows, cut) => {

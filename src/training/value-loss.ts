@@ -77,6 +77,26 @@ export class ValueLoss {
     return { loss: sums.valueLoss / stepCount, dValues, sums };
   }
 
+  /** Whether `valueSlopes` are the gradient of the loss; a subclass may compute another one. */
+  get hasValueSlopes(): boolean {
+    return this.evaluate === ValueLoss.prototype.evaluate;
+  }
+
+  /** The gradient of each step as a function of its new value, if `hasValueSlopes`. */
+  valueSlopes(input: Omit<ValueLossInput, 'newValues'>): ValueSlopes {
+    const { valueLoss, valueClip, valueLossCoef } = this.config;
+    const { oldValues, returns, stepCount } = input;
+    const ranges = Array.from(returns, (G, t): readonly [number, number] =>
+      valueLoss === 'mse' ? [0, 0] : flatRange(G, { old: oldValues[t]!, c: valueClip }),
+    );
+    return {
+      factor: ((valueLoss === 'mse' ? 2 : 1) * valueLossCoef) / stepCount,
+      returns,
+      lows: Float32Array.from(ranges, ([low]) => low),
+      highs: Float32Array.from(ranges, ([, high]) => high),
+    };
+  }
+
   /** The loss at one step, with its derivative with respect to v, and whether the clipped term is strictly larger. */
   private lossAt(v: number, { old, G }: { readonly old: number; readonly G: number }) {
     const { valueLoss, valueClip: c } = this.config;
@@ -87,6 +107,26 @@ export class ValueLoss {
     if (cut > plain) return { loss: 0.5 * cut, slope: 0, clipped: true };
     return { loss: 0.5 * plain, slope: v - G, clipped: false };
   }
+}
+
+/** ∂L/∂v of each step as a function of the new value v: factor·(v − G), but 0 if low < v < high. */
+export interface ValueSlopes {
+  readonly factor: number;
+  readonly returns: Float32Array;
+  readonly lows: Float32Array;
+  readonly highs: Float32Array;
+}
+
+/** The values at which the clipped loss has no gradient: beyond the edge of v_old ± c that is next to G,
+ *  and closer to G than that edge; empty if G is within the range.
+ *  @example v_old=2, c=½, G=0  →  −1.5 to 1.5;  G=2.2  →  0 to 0 */
+function flatRange(
+  G: number,
+  { old, c }: { readonly old: number; readonly c: number },
+): readonly [low: number, high: number] {
+  const edge = Math.min(Math.max(G, old - c), old + c);
+  if (edge === G) return [0, 0];
+  return edge < G ? [edge, 2 * G - edge] : [2 * G - edge, edge];
 }
 
 /** Sums over steps, which add up over the micro-batches of an optimiser step. */

@@ -1,19 +1,29 @@
 import type { PPOConfig } from '../../src/config/ppo-config.ts';
-import { PolicyModel, ValueModel } from '../../src/models/index.ts';
+import { BaseModel, PolicyModel, ValueModel } from '../../src/models/index.ts';
 import { ModelTrainer } from '../../src/training/model-trainer.ts';
 import { tinyTokenizer } from './generation-tiny-model.ts';
 import { type ppoCases, readPpoGolden } from './ppo-golden.ts';
 
 export type PpoTrainerSetup = Awaited<ReturnType<typeof makePpoTrainer>>;
 
+interface SetupOptions {
+  readonly withValue?: boolean;
+  /** All layers by default. */
+  readonly layersPerSession?: number;
+}
+
 /** The models of a golden case and a trainer over them. */
 export async function makePpoTrainer(
   name: (typeof ppoCases)[number],
   config: Partial<PPOConfig> = {},
-  { withValue = true } = {},
+  { withValue = true, layersPerSession }: SetupOptions = {},
 ) {
   const golden = await readPpoGolden(name);
-  const { base, policyAdapter, valueAdapter, valueHead } = golden;
+  const { policyAdapter, valueAdapter, valueHead } = golden;
+  const base =
+    layersPerSession === undefined
+      ? golden.base
+      : new BaseModel(golden.base.architecture, golden.base.weights, { layersPerSession });
   const policy = new PolicyModel({ base, adapter: policyAdapter, tokenizer: tinyTokenizer() });
   const value = withValue
     ? new ValueModel({ base, adapter: valueAdapter, head: valueHead })

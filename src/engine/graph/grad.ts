@@ -156,6 +156,7 @@ function savedProducts(order: readonly Value[]): ReadonlySet<Value> {
       value.op.name === 'add' && value.inputs.some((operand) => products.has(operand));
     const isProduct =
       value.op.name === 'byteProduct' ||
+      value.op.name === 'adaptedLinear' ||
       (value.op.name === 'matmul' && value.inputs[1]!.shape.length === 2);
     if (continues || isProduct || value.op.name === 'keep') products.add(value);
   }

@@ -75,6 +75,22 @@ export class LoweringContext {
     return name;
   }
 
+  /** The outputs of a node that exists once per graph for the same inputs. */
+  sharedNode(
+    opType: string,
+    inputs: readonly string[],
+    { attributes, outputs: count }: Pick<NodeOptions, 'attributes'> & { readonly outputs: number },
+  ): readonly string[] {
+    const values = Object.entries(attributes ?? {}).flat();
+    const key = [opType, ...inputs, ...values].join(' ');
+    const outputs = Array.from({ length: count }, (_, i) => `#${key} ${i}`);
+    this.shared(key, () => {
+      const name = `${this.current} ${opType}`;
+      this.nodes.push({ name, opType, inputs, outputs, ...(attributes && { attributes }) });
+    });
+    return outputs;
+  }
+
   scalar(value: number, dtype: ScalarDType = 'float32'): string {
     return this.shared(`${dtype} ${value}`, (name) =>
       this.tensor(name, [value], { dtype, dims: [] }),

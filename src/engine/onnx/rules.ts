@@ -65,6 +65,17 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
       attributes: { transA: BigInt(transA), transB: BigInt(transB), alpha },
     }),
 
+  mergedWeight: ({ context, inputs: [w = '', a = '', b = ''], attributes: { scaling } }) => {
+    const attributes = { transA: 0n, transB: 0n, alpha: scaling };
+    const product = context.node('FusedMatMul', [b, a], { domain: MICROSOFT, attributes });
+    return context.node('Add', [w, product]);
+  },
+  adaptedLinear: ({ context, inputs }) =>
+    context.node('FusedMatMul', inputs.slice(0, 2), {
+      domain: MICROSOFT,
+      attributes: { transA: 0n, transB: 1n, alpha: 1 },
+    }),
+
   byteProduct: ({ context, inputs, attributes }) =>
     lowerByteProduct(context, { inputs, ...attributes }),
 
@@ -141,8 +152,13 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
   softmax: ({ context, inputs }) => context.node('Softmax', inputs, { attributes: { axis: -1n } }),
   silu: ({ context, inputs }) =>
     context.node('QuickGelu', inputs, { domain: MICROSOFT, attributes: { alpha: 1 } }),
-  rmsNorm: ({ context, inputs, attributes: { epsilon } }) =>
-    context.node('SimplifiedLayerNormalization', inputs, { attributes: { axis: -1n, epsilon } }),
+  rmsNorm: (request) => norm(request).y,
+  rmsNormGrad: ({ context, inputs: [x = '', w = '', dy = ''], attributes }) => {
+    const { y, r } = norm({ context, inputs: [x, w], attributes });
+    const mul = (a: string, b: string) => context.node('Mul', [a, b]);
+    const mean = context.node('ReduceMean', [mul(dy, y), context.integers([-1])]);
+    return mul(context.node('Sub', [mul(dy, w), mul(x, mul(r, mean))]), r);
+  },
   rope: ({ context, inputs: [x = '', cos = '', sin = ''], value }) => {
     const [rows, heads, size] = value.shape as [Dim, number, number];
     const batch = context.node('Reshape', [x, context.sizes([1, rows, heads * size])]);
@@ -153,6 +169,19 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
     return context.node('Reshape', [rotated, context.sizes(value.shape)]);
   },
 };
+
+/** The norm y = w·x·r and r; a graph's norm and its gradient share one node. */
+function norm({
+  context,
+  inputs,
+  attributes: { epsilon },
+}: Pick<LoweringRequest<'rmsNorm'>, 'context' | 'inputs' | 'attributes'>) {
+  const [y = '', r = ''] = context.sharedNode('SimplifiedLayerNormalization', inputs, {
+    attributes: { axis: -1n, epsilon },
+    outputs: 2,
+  });
+  return { y, r };
+}
 
 function zeros(context: LoweringContext, { shape }: Value): string {
   return context.node('ConstantOfShape', [context.sizes(shape)]);

@@ -15,14 +15,18 @@ export function globalNorm(gradients: NamedArrays): number {
  *  the norm before. Unlike torch it throws for NaN and infinite gradients, which no factor can fix; to
  *  skip such a step, check `globalNorm` first.
  *  g ← c·g with c = maxNorm/(‖g‖ + 1e-6), if c < 1
+ *  @param known.norm ‖g‖ if it is already known
  *  @example a=[3], b=[0, 4], maxNorm=1  →  5, and a=[0.6], b=[0, 0.8] to 1e-6 */
-export function clipGradNorm(gradients: NamedArrays, maxNorm: number): number {
+export function clipGradNorm(
+  gradients: NamedArrays,
+  maxNorm: number,
+  { norm = globalNorm(gradients) }: { readonly norm?: number | undefined } = {},
+): number {
   if (!(maxNorm > 0)) {
     throw new RangeError(
       `Cannot clip gradients: maxNorm must be above 0, got ${maxNorm}; use Infinity to not clip`,
     );
   }
-  const norm = globalNorm(gradients);
   if (!Number.isFinite(norm)) throw describeNonFinite(gradients);
   const c = maxNorm / (norm + 1e-6);
   if (c < 1) scaleArrays(gradients, c);

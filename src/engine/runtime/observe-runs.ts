@@ -30,7 +30,7 @@ export function observeRuns(listener: RunListener): () => void {
   return () => listeners.delete(listener);
 }
 
-const products = new Set(['matmul', 'byteProduct']);
+const products = new Set(['matmul', 'adaptedLinear', 'byteProduct']);
 
 /** Floating-point operations of a graph's products at given sizes: 2·m·k·n for [m, k]·[k, n], times the
  *  batch. Elementwise operations are not counted.

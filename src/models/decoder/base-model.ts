@@ -34,8 +34,8 @@ export interface BaseModelOptions {
   readonly name?: string | undefined;
 }
 
-/** All layers of a model run in one session if they have at most this many parameters, which is about
- *  13 % faster for the embedded model. Larger models compile one layer and run it for all. */
+/** All layers of a model run in one session if they have at most this many parameters, and so do forward
+ *  and backward pass (docs/decisions/0015). Larger models compile one layer and run it for all. */
 const ONE_SESSION_PARAMETERS = 8e6;
 
 /**
@@ -195,7 +195,8 @@ export interface LayerRole {
   readonly adapter?: LoraAdapter | undefined;
 }
 
-function defaultLayersPerSession(architecture: Architecture): number {
+/** Number of layers of a model that one session runs if nothing else is said. */
+export function defaultLayersPerSession(architecture: Architecture): number {
   const { num_hidden_layers: layers } = architecture.config;
   const { perLayer } = countParameters(architecture);
   return layers * perLayer <= ONE_SESSION_PARAMETERS ? layers : 1;

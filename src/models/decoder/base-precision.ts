@@ -11,7 +11,7 @@ import { exactFormat } from './quantize-base.ts';
 export type BasePrecision = 'f32' | 'int8';
 
 /** How fast this machine multiplies by weights in bytes. */
-export interface ByteSpeed {
+interface ByteSpeed {
   /** Speed of exact products with weights in bytes, relative to float32. */
   readonly ratio: number;
   /** Where the measurement is cached. */

@@ -180,6 +180,12 @@ export function passOfRows(
   };
 }
 
+/** Whether one session runs all layers of a role with float32 weights: only of small models, and if all
+ *  layers have an adapter or none has. */
+export function runsInOneSession(role: LayerRole): boolean {
+  return role.base.bytes === undefined && layerSpans(role, {}).length === 1;
+}
+
 interface LayerRange {
   /** Index of the first layer. */
   readonly first: number;
@@ -245,7 +251,8 @@ function compileLayers(
   const { lora } = span;
   const formKey = JSON.stringify([form, lora]);
   const bytes = base.bytes?.format;
-  const build = () => layerGraph(base.architecture, { lora, bytes, ...form });
+  const mergeLora = base.layersPerSession >= base.architecture.config.num_hidden_layers;
+  const build = () => layerGraph(base.architecture, { lora, bytes, mergeLora, ...form });
   if (save === undefined) {
     const key = `layers ${checkNumerics ? 'checked ' : ''}${formKey}`;
     return base.compile(key, build, { arena: true, checkNumerics });
@@ -261,7 +268,7 @@ function compileLayers(
 }
 
 /** The feeds of one session: tables of the batch, weights of its layers and the adapter. */
-function layerFeeds(
+export function layerFeeds(
   { base, adapter }: LayerRole,
   { inputs }: GraphInputs,
   { feeds: batchFeeds, first, count }: LayerRange & { readonly feeds: Feeds },
@@ -282,7 +289,7 @@ function layerFeeds(
 }
 
 /** Names of the trained weights in the layers of a session. */
-function trainedNames(role: LayerRole, span: LayerRange): string[] {
+export function trainedNames(role: LayerRole, span: LayerRange): string[] {
   const inLayer = trainedInLayer(role, span.first);
   return Array.from({ length: span.count }, (_, i) =>
     inLayer.map((name) => `${layerPrefix(i, span.count)}${name}`),
@@ -299,7 +306,11 @@ function trainedInLayer({ base, adapter }: LayerRole, layer: number): string[] {
 }
 
 /** The gradients of a session's layers under the full names of the trained weights. */
-function gradientsOf(role: LayerRole, outputs: Outputs, { first, count }: LayerRange): NamedArrays {
+export function gradientsOf(
+  role: LayerRole,
+  outputs: Outputs,
+  { first, count }: LayerRange,
+): NamedArrays {
   const { names } = role.base.architecture.family;
   const gradients: Record<string, Float32Array> = {};
   const perLayer = trainedInLayer(role, first);

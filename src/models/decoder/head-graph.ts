@@ -37,20 +37,23 @@ export function logprobsGraph(architecture: Architecture): Graph {
 
 /** Hidden states x after the final norm, divided by `temperature`: cheaper than dividing the far
  *  wider logits. */
-export function scaledHidden(architecture: Architecture): Value {
-  return div(normed(architecture, hiddenRows(architecture)), input('temperature', []));
+export function scaledHidden(architecture: Architecture, x = hiddenRows(architecture)): Value {
+  return div(normed(architecture, x), input('temperature', []));
 }
 
 /** Final norm and a scalar head, for value and reward models: [M]. */
 export function scalarGraph(architecture: Architecture): Graph {
-  const { hidden_size } = architecture.config;
-  const x = normed(architecture, hiddenRows(architecture));
-  const score = linear(x, input(scoreWeightName, [1, hidden_size]));
-  return makeGraph({ score: reshape(score, ['M']) });
+  return makeGraph({ score: scalarOf(architecture, hiddenRows(architecture)) });
+}
+
+/** The scalar head's number at each hidden state, without a bias. */
+export function scalarOf(architecture: Architecture, x: Value): Value {
+  const weight = input(scoreWeightName, [1, architecture.config.hidden_size]);
+  return reshape(linear(normed(architecture, x), weight), x.shape.slice(0, 1));
 }
 
 /** A head that may itself be trained is fed as `head.weight`: a tied model feeds its embedding. */
-function headWeight({ config }: Architecture): Value {
+export function headWeight({ config }: Architecture): Value {
   return input('head.weight', [config.vocab_size, config.hidden_size]);
 }
 

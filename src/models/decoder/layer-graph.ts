@@ -30,6 +30,8 @@ export interface LayerGraphOptions extends Partial<BatchForm> {
   /** Multiplies by masks that are fed as `<name>.dropout`: the inputs of adapted modules or, without
    *  adapters, the outputs of the attention and MLP sublayers. */
   readonly dropout?: boolean;
+  /** Merges adapters into the weights at each run, which is faster for small weights and many rows. */
+  readonly mergeLora?: boolean;
   /** Also returns the keys and values of the tokens, [M, kvHeads, D]. */
   readonly cache?: boolean;
   /** Number of consecutive layers; 1 by default. */

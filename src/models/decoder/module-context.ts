@@ -1,11 +1,13 @@
 import { isTarget, type LoraConfig, loraScaling } from '../../base-setup/lora/lora-config.ts';
 import {
+  adaptedLinear,
   add,
   type ByteFormat,
   byteProduct,
   concat,
   dropout,
   input,
+  type LoraWeights,
   linear,
   loraDelta,
   matmul,
@@ -24,6 +26,10 @@ export interface ContextOptions {
   readonly dropout?: boolean;
   /** How products with weights in bytes are computed; weights are float32 if missing. */
   readonly bytes?: ByteFormat | undefined;
+  /** Merges adapters into the weights at each run, which is faster for small weights and many rows. Has
+   *  no effect with dropout, which applies to the adapter alone, or on weights that are transposed or in
+   *  bytes. */
+  readonly mergeLora?: boolean;
   /** Prefix of the names of weights, modules and adapters. */
   readonly prefix?: string;
   /** The graph's inputs so far, if several contexts build one graph. */
@@ -47,17 +53,19 @@ export abstract class ModuleContext implements LayerContext {
   private readonly lora: LoraConfig | undefined;
   private readonly dropout: boolean;
   private readonly bytes: ByteFormat | undefined;
+  private readonly mergeLora: boolean;
   protected readonly prefix: string;
   private readonly inputs: Map<string, Value>;
 
   constructor(config: DecoderConfig, options: ContextOptions = {}) {
-    const { lora, dropout = false, bytes, prefix = '', inputs = new Map() } = options;
+    const { lora, dropout = false, bytes, mergeLora = false, prefix = '' } = options;
     this.config = config;
     this.lora = lora;
     this.dropout = dropout;
     this.bytes = bytes;
+    this.mergeLora = mergeLora && bytes === undefined;
     this.prefix = prefix;
-    this.inputs = inputs;
+    this.inputs = options.inputs ?? new Map();
   }
 
   abstract attend(heads: HeadValues): Value;
@@ -74,8 +82,14 @@ export abstract class ModuleContext implements LayerContext {
   ): Value {
     const inner = x.shape.at(-1) as number;
     this.modules.set(`${this.prefix}${module}`, [out, inner]);
-    let y = this.product(x, module, { out, transposed });
-    if (isTarget(module, this.lora)) y = add(y, this.adapter(x, module, out));
+    let y: Value;
+    if (!isTarget(module, this.lora)) y = this.product(x, module, { out, transposed });
+    else if (this.mergeLora && !this.dropout && !transposed) {
+      const weight = this.weight(`${module}.weight`, [out, inner]);
+      y = adaptedLinear(x, weight, this.loraWeights(module, [out, inner]));
+    } else {
+      y = add(this.product(x, module, { out, transposed }), this.adapter(x, module, out));
+    }
     return bias ? add(y, this.weight(`${module}.bias`, [out])) : y;
   }
 
@@ -101,14 +115,18 @@ export abstract class ModuleContext implements LayerContext {
   }
 
   private adapter(x: Value, module: string, out: number): Value {
-    const lora = this.lora as LoraConfig;
     const inner = x.shape.at(-1) as number;
     const mask = this.dropout && this.input(dropoutName(`${this.prefix}${module}`), ['M', inner]);
-    return loraDelta(mask ? dropout(x, mask) : x, {
+    return loraDelta(mask ? dropout(x, mask) : x, this.loraWeights(module, [out, inner]));
+  }
+
+  private loraWeights(module: string, [out, inner]: readonly [number, number]): LoraWeights {
+    const lora = this.lora as LoraConfig;
+    return {
       a: this.input(`${this.prefix}${module}.lora_A.weight`, [lora.r, inner]),
       b: this.input(`${this.prefix}${module}.lora_B.weight`, [out, lora.r]),
       scaling: loraScaling(lora),
-    });
+    };
   }
 
   /** An input of the graph, created on first use. */

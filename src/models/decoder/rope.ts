@@ -29,13 +29,21 @@ function scaleLlama3(frequency: number, rope: RopeConfig): number {
   return (1 - smooth) * (frequency / factor) + smooth * frequency;
 }
 
-/** cos and sin of position × frequency, for each token and pair. */
+/** cos and sin of position × frequency, for each token and pair; a repeated position is computed once. */
 export function ropeTables(positions: ArrayLike<number>, frequencies: Float64Array): RopeTables {
   const half = frequencies.length;
   const cos = new Float32Array(positions.length * half);
   const sin = new Float32Array(positions.length * half);
+  const rows = new Map<number, number>();
   for (let m = 0; m < positions.length; m++) {
     const position = positions[m]!;
+    const known = rows.get(position);
+    if (known !== undefined) {
+      cos.copyWithin(m * half, known * half, (known + 1) * half);
+      sin.copyWithin(m * half, known * half, (known + 1) * half);
+      continue;
+    }
+    rows.set(position, m);
     for (let i = 0; i < half; i++) {
       const angle = position * frequencies[i]!;
       cos[m * half + i] = Math.cos(angle);

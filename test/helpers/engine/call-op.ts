@@ -4,7 +4,7 @@ import * as fused from '../../../src/engine/graph/ops/fused.ts';
 import * as gather from '../../../src/engine/graph/ops/gather.ts';
 import type { OpName } from '../../../src/engine/graph/ops/index.ts';
 import * as layout from '../../../src/engine/graph/ops/layout.ts';
-import { matmul } from '../../../src/engine/graph/ops/matmul.ts';
+import { adaptedLinear, matmul } from '../../../src/engine/graph/ops/matmul.ts';
 import { byteProduct } from '../../../src/engine/graph/ops/quantized.ts';
 import * as reduce from '../../../src/engine/graph/ops/reduce.ts';
 import { constant } from '../../../src/engine/graph/ops/source.ts';
@@ -26,8 +26,8 @@ const binary =
   ({ a, b }: Named<'a' | 'b'>) =>
     op(a, b);
 
-/** Ops without inputs, or with constants only, cannot be called here. */
-type CallableOp = Exclude<OpName, 'input' | 'constant'>;
+/** Ops without inputs, or with constants only, cannot be called here; some are called by other ops. */
+type CallableOp = Exclude<OpName, 'input' | 'constant' | 'mergedWeight' | 'rmsNormGrad'>;
 
 /** Every op, through its public function. */
 export const callOp: { readonly [K in CallableOp]: Call } = {
@@ -70,6 +70,10 @@ export const callOp: { readonly [K in CallableOp]: Call } = {
     const weight = constant(Int8Array.from(bytes), { dtype: 'int8', shape });
     return byteProduct(x, { weight, scales, transposed }, { rows: 'float32', maxByte: 127 });
   },
+  adaptedLinear: (
+    { x, weight, a, b }: Named<'x' | 'weight' | 'a' | 'b'>,
+    { scaling }: { scaling: number },
+  ) => adaptedLinear(x, weight, { a, b, scaling }),
 
   sum: ({ x }: Named<'x'>, { axes }: Axes) => reduce.sum(x, axes),
   maxOf: ({ x }: Named<'x'>, { axes }: Axes) => reduce.maxOf(x, axes),

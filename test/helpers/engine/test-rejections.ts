@@ -3,7 +3,7 @@ import type { Shape } from '../../../src/engine/graph/dim.ts';
 import { input } from '../../../src/engine/graph/ops/source.ts';
 import type { DType, Value } from '../../../src/engine/graph/value.ts';
 
-export const of = (dtype: DType) => (shape: Shape) => input('operand', shape, dtype);
+const of = (dtype: DType) => (shape: Shape) => input('operand', shape, dtype);
 /** Operands by type, as in error messages. */
 export const float32 = of('float32');
 export const int32 = of('int32');

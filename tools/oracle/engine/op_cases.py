@@ -143,6 +143,24 @@ def binary_cases() -> list[Case]:
     ]
 
 
+def adapted_linear_cases() -> list[Case]:
+    def case(name: str, sizes: tuple[int, int, int, int], scaling: float) -> Case:
+        def compute(x: Tensor, weight: Tensor, a: Tensor, b: Tensor) -> Tensor:
+            return x @ weight.mT + scaling * (x @ a.mT @ b.mT)
+
+        rows, inner, out, r = sizes
+        inputs = {
+            "x": draw(rows, inner),
+            "weight": draw(out, inner),
+            "a": draw(r, inner),
+            "b": draw(out, r),
+        }
+        attributes = {"scaling": scaling}
+        return Case("adaptedLinear", name, compute, inputs, attributes, fixed=("weight",))
+
+    return [case("rank 2", (3, 4, 5, 2), 2), case("one row, rank 1", (1, 2, 3, 1), 0.5)]
+
+
 def matmul_cases() -> list[Case]:
     def case(name: str, a: tuple[int, ...], b: tuple[int, ...], **attributes) -> Case:
         def compute(a: Tensor, b: Tensor) -> Tensor:
@@ -391,5 +409,6 @@ def op_cases() -> list[Case]:
         *gather_cases(),
         *fused_cases(),
         Case("keep", "matrix", lambda x: x.clone(), {"x": draw(2, 3)}),
+        *adapted_linear_cases(),
         *byte_product_cases(),
     ]

@@ -56,7 +56,7 @@ type NormAttributes = {
 
 /**
  * RMSNorm (arXiv:1910.07467) over the last axis: y = w·x·r with r = 1/√(mean(x²) + ε).
- * With g = w·dy:  dx = r·(g − x·r²·mean(g·x));  dw = Σ dy·x·r.
+ * dx = r·(w·dy − x·r·mean(dy·y)), computed by `rmsNormGrad`;  dw = Σ dy·x·r.
  */
 export const rmsNormOp = defineOp({
   name: 'rmsNorm',
@@ -69,10 +69,14 @@ export const rmsNormOp = defineOp({
   },
   vjp({ inputs: [x, w], attributes }: Node<readonly [Value, Value], NormAttributes>, dy: Value) {
     const r = rsqrt(add(mean(mul(x, x), [-1]), attributes.epsilon));
-    const g = mul(dy, w);
-    const shift = mul(mul(r, r), mean(mul(g, x), [-1]));
-    return [mul(r, sub(g, mul(x, shift))), mul(dy, mul(x, r))];
+    return [apply(rmsNormGradOp, [x, w, dy], attributes), mul(dy, mul(x, r))];
   },
+});
+
+/** ∂L/∂x of `rmsNorm`, without a gradient of its own. An op because ONNX Runtime's norm also returns r. */
+export const rmsNormGradOp = defineOp({
+  name: 'rmsNormGrad',
+  infer: ([x]: readonly [Value, Value, Value], _: NormAttributes) => x,
 });
 
 type Rotated = readonly [Value, Value, Value];

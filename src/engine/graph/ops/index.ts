@@ -2,7 +2,7 @@ import * as elementwise from './elementwise.ts';
 import * as fused from './fused.ts';
 import * as gather from './gather.ts';
 import * as layout from './layout.ts';
-import { matmulOp } from './matmul.ts';
+import { adaptedLinearOp, matmulOp, mergedWeightOp } from './matmul.ts';
 import { byteProductOp } from './quantized.ts';
 import * as reduce from './reduce.ts';
 import { constantOp, inputOp } from './source.ts';
@@ -39,6 +39,8 @@ export const ops = {
   detach: elementwise.detachOp,
   keep: elementwise.keepOp,
   matmul: matmulOp,
+  mergedWeight: mergedWeightOp,
+  adaptedLinear: adaptedLinearOp,
   byteProduct: byteProductOp,
   sum: reduce.sumOp,
   maxOf: reduce.maxOfOp,
@@ -60,6 +62,7 @@ export const ops = {
   logSoftmax: fused.logSoftmaxOp,
   silu: fused.siluOp,
   rmsNorm: fused.rmsNormOp,
+  rmsNormGrad: fused.rmsNormGradOp,
   rope: fused.ropeOp,
 } as const;
 

@@ -1,5 +1,5 @@
 import { float32, int32, testRejections } from '../../../../test/helpers/engine/test-rejections.ts';
-import { matmul } from './matmul.ts';
+import { adaptedLinear, matmul } from './matmul.ts';
 
 testRejections('matmul rejects', [
   [
@@ -33,6 +33,19 @@ testRejections('matmul rejects', [
     () => matmul(float32([2, 5, 3]), float32([4, 3, 5])),
     new TypeError(
       'Cannot apply matmul: shapes must be equal or 1 on every axis, got float32[2,5,3] and float32[4,3,5]',
+    ),
+  ],
+]);
+
+testRejections('adaptedLinear rejects', [
+  [
+    'rows of the wrong width',
+    () => {
+      const adapter = { a: float32([2, 3]), b: float32([5, 2]), scaling: 1 };
+      return adaptedLinear(float32(['M', 4]), float32([5, 3]), adapter);
+    },
+    new TypeError(
+      'Cannot apply adaptedLinear: inputs must be [M,in], [out,in], [r,in] and [out,r], got float32[M,4] and float32[5,3] and float32[2,3] and float32[5,2]',
     ),
   ],
 ]);

@@ -38,3 +38,22 @@ export const byteProductSamples: fc.Arbitrary<Sample> = fc
     },
     attributes: { shape: transposed ? [n, k] : [k, n], bytes: bytes.slice(0, k * n), transposed },
   }));
+
+/** Rows [M, in] times a frozen weight [out, in] with an adapter. */
+export const adaptedLinearSamples: fc.Arbitrary<Sample> = fc
+  .record({
+    rows: dim('C'),
+    inner: dim('D'),
+    out: dim('E'),
+    r: fc.integer({ min: 1, max: 3 }),
+    scaling: fc.constantFrom(0.5, 2),
+  })
+  .map(({ rows, inner, out, r, scaling }) => ({
+    inputs: {
+      x: { shape: [rows, inner], kind: 'normal' },
+      weight: { shape: [out, inner], kind: 'normal', fixed: true },
+      a: { shape: [r, inner], kind: 'normal' },
+      b: { shape: [out, r], kind: 'normal' },
+    },
+    attributes: { scaling },
+  }));

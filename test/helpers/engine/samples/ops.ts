@@ -4,7 +4,7 @@ import { elementwiseSamples } from './elementwise.ts';
 import { fusedSamples } from './fused.ts';
 import { gatherSamples } from './gather.ts';
 import { layoutSamples, reduction } from './layout.ts';
-import { byteProductSamples, matmulSamples } from './matmul.ts';
+import { adaptedLinearSamples, byteProductSamples, matmulSamples } from './matmul.ts';
 import type { Sample } from './sample.ts';
 
 /** Samples of every op, or a note that it has no gradient: a new op without an entry does not compile. */
@@ -13,6 +13,8 @@ export const opSamples: { readonly [K in OpName]: fc.Arbitrary<Sample> | 'no gra
   constant: 'no gradient',
   ...elementwiseSamples,
   matmul: matmulSamples,
+  mergedWeight: 'no gradient',
+  adaptedLinear: adaptedLinearSamples,
   byteProduct: byteProductSamples,
   sum: reduction('normal'),
   maxOf: reduction('distinct'),
@@ -20,4 +22,5 @@ export const opSamples: { readonly [K in OpName]: fc.Arbitrary<Sample> | 'no gra
   ...layoutSamples,
   ...gatherSamples,
   ...fusedSamples,
+  rmsNormGrad: 'no gradient',
 };
