@@ -4,7 +4,7 @@ import { PPOTrainer } from '../../src/ppo-trainer/index.ts';
 import { rewards } from '../../src/reward-kl/index.ts';
 
 /** Quality of one model's stories on held-out prompts. */
-export interface Stories {
+interface Stories {
   /** Mean sentiment, −1 … 1. */
   readonly reward: number;
   /** exp(mean −log π_ref(token)): how unlikely the pretrained model finds the stories. */
