@@ -95,21 +95,28 @@ describe('RewardTrainer', () => {
     expect(resumed.weights).toEqual(whole.weights);
   });
 
-  it('saves a model with the same scores, normalised on reference texts', async () => {
-    const { trainer } = await train(makePairs(80, 1), {}, { maxSteps: 4 });
-    const texts = makeTexts(50, 4);
-    await trainer.normalize(texts);
-    const model = await trainer.model();
-    const scores = await model.forward(texts);
-    const mean = scores.reduce((sum, x) => sum + x, 0) / 50;
-    const variance = scores.reduce((sum, x) => sum + (x - mean) ** 2, 0) / 49;
-    expect(mean).toBeCloseTo(0, 5);
-    expect(variance).toBeCloseTo(1, 4);
-    const folder = makeTempFolder();
-    await trainer.saveModel(folder);
-    const loaded = await loadRewardModel(folder, tinyLoaded);
-    expect(await loaded.forward(texts)).toEqual(scores);
-  });
+  it.each(['all', 1])(
+    'saves a model with the same normalised scores: loraLayers %s',
+    async (loraLayers) => {
+      const { trainer, weights } = await train(makePairs(80, 1), {}, { maxSteps: 4, loraLayers });
+      // A and B of seven modules in each of two layers or in one, and the head.
+      expect(weights).toHaveLength(loraLayers === 1 ? 15 : 29);
+      const texts = makeTexts(50, 4);
+      await trainer.normalize(texts);
+      const model = await trainer.model();
+      const scores = await model.forward(texts);
+      const mean = scores.reduce((sum, x) => sum + x, 0) / 50;
+      const variance = scores.reduce((sum, x) => sum + (x - mean) ** 2, 0) / 49;
+      expect(mean).toBeCloseTo(0, 5);
+      expect(variance).toBeCloseTo(1, 4);
+      const folder = makeTempFolder();
+      await trainer.saveModel(folder);
+      const loaded = await loadRewardModel(folder, tinyLoaded);
+      expect(await loaded.forward(texts)).toEqual(scores);
+      const layers = loraLayers === 1 ? [1] : undefined;
+      expect(loaded.adapter!.config.layers_to_transform).toEqual(layers);
+    },
+  );
 });
 
 describe('pairMetrics()', () => {

@@ -61,6 +61,7 @@ async function train(options: SFTConfigOptions, { dropout = 0, ...more }: TestOp
 describe('SFTTrainer', () => {
   it.each([
     ['an adapter', { fullParameters: false }],
+    ['an adapter on the upper layer', { loraLayers: 1, learningRate: 2e-2 }],
     ['all weights', { fullParameters: true, learningRate: 3e-3 }],
   ])('lowers the loss on held-out texts, with %s', async (_, options) => {
     const { events, results, trainer } = await train(options);
@@ -73,7 +74,7 @@ describe('SFTTrainer', () => {
     expect((await trainer.evaluate(validation)).loss).toBeCloseTo(losses.at(-1)!, 6);
   });
 
-  it.each([{ fullParameters: false }, { fullParameters: true }])(
+  it.each([{ fullParameters: false }, { fullParameters: true }, { loraLayers: 1 }])(
     'resumes from a checkpoint exactly: %j',
     async (options) => {
       const folder = makeTempFolder();
