@@ -1,13 +1,20 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { trainDemoReward } from '../src/demo/demo-reward.ts';
+import { embeddedFolder } from '../src/embedded/embedded-files.ts';
 import type { ByteFormat } from '../src/engine/graph/index.ts';
 import { byteLimit } from '../src/engine/runtime/index.ts';
+import type { BasePrecision } from '../src/models/decoder/base-precision.ts';
 import { forward } from '../src/models/decoder/forward.ts';
 import { PackedBatch } from '../src/models/decoder/packed-batch.ts';
-import { exactFormat, orderedWeights, quantizeBase } from '../src/models/decoder/quantize-base.ts';
+import { orderedWeights, quantizeBase } from '../src/models/decoder/quantize-base.ts';
 import { takeRows } from '../src/models/decoder/rows.ts';
 import { type BaseModel, loadModel } from '../src/models/index.ts';
-import { round } from './measure.ts';
+import { type LearnedScores, learnEmbedded } from './learning/embedded.ts';
+import { learnStories } from './learning/stories.ts';
+import { type BenchOptions, round } from './measure.ts';
 
 const assets = new URL('../../shared/assets/', import.meta.url);
 const storiesModel = fileURLToPath(new URL('stories15M-hf', assets));
@@ -34,8 +41,62 @@ interface Fidelity {
   readonly logprob_difference: { readonly mean: number; readonly p99: number };
 }
 
+/** One PPO run over a base of some precision. */
+interface PrecisionRun extends LearnedScores {
+  readonly task: 'embedded' | 'stories15M';
+  readonly seed: number;
+  readonly base_precision: BasePrecision;
+}
+
+const precisions = ['f32', 'int8'] as const;
+/** stories15M is slower to train than the embedded model. */
+const MAX_STORY_SEEDS = 3;
+const STORY_STEPS = 40;
+
+/** How close a base in bytes is to its original, and what PPO learns over each. */
+export async function benchBasePrecision({ seeds = 1 }: BenchOptions): Promise<object> {
+  const fidelity = await compareFidelity();
+  const runs: PrecisionRun[] = [];
+  for (let seed = 0; seed < seeds; seed++) {
+    for await (const run of embeddedRuns(seed)) runs.push(run);
+    for (const base_precision of seed < MAX_STORY_SEEDS ? precisions : []) {
+      const config = { basePrecision: base_precision };
+      const learned = await learnStories(storiesModel, { seed, steps: STORY_STEPS, config });
+      const [before, after] = [round(learned.before.reward), round(learned.after.reward)];
+      const kl = round(learned.metrics.at(-1)!['objective/kl']!, 2);
+      runs.push({ task: 'stories15M', seed, base_precision, before, after, kl });
+      console.error(JSON.stringify(runs.at(-1)));
+    }
+  }
+  return { fidelity, runs };
+}
+
+/** The demo's task: the reward model has the precision of the run, too. */
+async function* embeddedRuns(seed: number): AsyncGenerator<PrecisionRun> {
+  const path = mkdtempSync(join(tmpdir(), 'proximal-precision-'));
+  try {
+    for (const base_precision of precisions) {
+      const model = await loadModel(embeddedFolder, { basePrecision: base_precision });
+      const reward = await trainDemoReward({
+        ...{ seed, short: false, output: join(path, `reward-${base_precision}`) },
+        loadModel: async () => model,
+      });
+      const scores = await learnEmbedded(model, {
+        ...{ seed, rewardModel: reward!.model, path: join(path, `ppo-${base_precision}`) },
+        config: { basePrecision: base_precision },
+      });
+      await model.base.dispose();
+      const run: PrecisionRun = { task: 'embedded', seed, base_precision, ...scores };
+      console.error(JSON.stringify(run));
+      yield run;
+    }
+  } finally {
+    rmSync(path, { recursive: true });
+  }
+}
+
 /** Compares stories15M in bytes with its original, for each way to multiply bytes. */
-export async function compareFidelity(): Promise<readonly Fidelity[]> {
+async function compareFidelity(): Promise<readonly Fidelity[]> {
   if (!existsSync(storiesModel)) {
     throw new Error(
       `Cannot measure base-precision: ${storiesModel} must exist, got no such folder`,

@@ -1,3 +1,4 @@
+import { benchBasePrecision } from './base-precision.ts';
 import { benchBlock } from './block.ts';
 import { benchDashboard } from './dashboard.ts';
 import { benchDecode } from './decode.ts';
@@ -36,6 +37,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'demo-profile': benchmark(benchDemoProfile),
   steady: benchmark(benchSteady),
   trunk: benchmark(benchTrunk),
+  'base-precision': benchmark(benchBasePrecision),
   'reward-thread': benchmark(benchRewardThread),
   'ppo-step': benchmark(benchPpoStep),
   'ppo-scaling': benchmark(benchPpoScaling),

@@ -5,17 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { LoraAdapter } from '../src/base-setup/lora/lora-adapter.ts';
 import { toLoraConfig } from '../src/base-setup/lora/lora-config.ts';
 import { type PPOConfigOptions, resolvePPOConfig } from '../src/config/ppo-config.ts';
-import { createDemoFolder } from '../src/demo/demo-folder.ts';
 import { trainDemoReward } from '../src/demo/demo-reward.ts';
-import { GOLD_POSTS, scoreBoth, writeConfig } from '../src/demo/demo-run.ts';
-import { compareGold } from '../src/demo/gold-evaluation.ts';
 import { embeddedFolder } from '../src/embedded/embedded-files.ts';
 import { makeSplitPost } from '../src/embedded/world/index.ts';
 import { observeRuns } from '../src/engine/runtime/index.ts';
-import type { Metrics } from '../src/loop/index.ts';
-import { type LoadedModel, loadModel, RewardModel, randomHead } from '../src/models/index.ts';
+import { loadModel, RewardModel, randomHead } from '../src/models/index.ts';
 import { PPOTrainer } from '../src/ppo-trainer/index.ts';
-import { trainRun } from '../src/run/train-run.ts';
+import { learnEmbedded } from './learning/embedded.ts';
 import { learnStories, openings } from './learning/stories.ts';
 import { type BenchOptions, median, round } from './measure.ts';
 
@@ -147,41 +143,17 @@ async function* embeddedRuns(seed: number): AsyncGenerator<TrunkRun> {
         output: join(path, `reward-${layers}`),
       });
       rewardModel ??= reward!.model;
-      const run = await embeddedRun(model, { seed, layers, path, rewardModel });
-      yield { ...run, reward_accuracy: round(reward!.accuracy) };
+      const scores = await learnEmbedded(model, {
+        ...{ seed, rewardModel, path: join(path, `ppo-${layers}`) },
+        config: { loraLayers: layers },
+      });
+      const reward_accuracy = round(reward!.accuracy);
+      yield { task: 'embedded', seed, layers, ...scores, reward_accuracy };
     }
   } finally {
     rmSync(path, { recursive: true });
     await model.base.dispose();
   }
-}
-
-interface EmbeddedOptions {
-  readonly seed: number;
-  readonly layers: number;
-  readonly path: string;
-  readonly rewardModel: string;
-}
-
-async function embeddedRun(
-  model: LoadedModel,
-  { seed, layers, path, rewardModel }: EmbeddedOptions,
-): Promise<TrunkRun> {
-  const folder = await createDemoFolder(join(path, `ppo-${layers}`), { seed });
-  const metrics: Metrics[] = [];
-  const { modelFolder } = await trainRun(
-    { ...writeConfig(folder, rewardModel), loraLayers: layers },
-    {
-      loadModel: async () => model,
-      onEvent: (event) => void (event.type === 'step' && metrics.push(event.metrics)),
-    },
-  );
-  const scored = await scoreBoth(model, { seed, count: GOLD_POSTS, adapter: modelFolder! });
-  const { before, after } = compareGold(...scored);
-  return {
-    ...{ task: 'embedded', seed, layers, before: round(before), after: round(after) },
-    kl: round(metrics.at(-1)!['objective/kl']!, 2),
-  };
 }
 
 async function storyRun(
@@ -191,7 +163,7 @@ async function storyRun(
   const { base } = await loadModel(folder);
   const layers = layersOf(base.architecture.config.num_hidden_layers, share);
   await base.dispose();
-  const steps = { seed, loraLayers: layers, steps: STORY_STEPS };
+  const steps = { seed, steps: STORY_STEPS, config: { loraLayers: layers } };
   const { before, after, metrics } = await learnStories(folder, steps);
   return {
     ...{ task: 'stories15M', seed, layers },

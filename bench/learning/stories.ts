@@ -1,3 +1,4 @@
+import type { PPOConfigOptions } from '../../src/config/ppo-config.ts';
 import type { Metrics } from '../../src/loop/index.ts';
 import { loadModel, type PolicyModel, type SFTModel } from '../../src/models/index.ts';
 import { PPOTrainer } from '../../src/ppo-trainer/index.ts';
@@ -47,8 +48,8 @@ const SAMPLES = 32;
 interface StoryOptions {
   readonly steps: number;
   readonly seed?: number;
-  /** Layers with an adapter; all by default. */
-  readonly loraLayers?: number | string;
+  /** Settings that differ from the usual ones. */
+  readonly config?: PPOConfigOptions;
 }
 
 interface StoryResult {
@@ -61,9 +62,9 @@ interface StoryResult {
 /** Trains a story model towards happy words, and measures it before and after. */
 export async function learnStories(
   folder: string,
-  { steps, seed = 0, loraLayers = 'all' }: StoryOptions,
+  { steps, seed = 0, config = {} }: StoryOptions,
 ): Promise<StoryResult> {
-  const model = await loadModel(folder);
+  const model = await loadModel(folder, { basePrecision: config.basePrecision });
   const sentiment = rewards.sentiment();
   const trainer = new PPOTrainer(
     {
@@ -76,7 +77,7 @@ export async function learnStories(
       valueLearningRate: 1e-3,
       klCoef: 0.05,
       gamma: 1,
-      loraLayers,
+      ...config,
     },
     { model, rewards: sentiment },
   );
