@@ -7,6 +7,7 @@ import {
   withoutTimes,
 } from '../../test/helpers/ppo-run.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import type { PPOConfigOptions } from '../config/ppo-config.ts';
 import { type StepControl, stoppedOnRequest } from './step-control.ts';
 
 /** Returns the next answer on each call, then `continue`. */
@@ -31,24 +32,27 @@ describe('StepControl', () => {
     expect(saved).toEqual([1, 3, 4]);
   });
 
-  it.each([{}, { loraLayers: 1 }, { valueLoraLayers: 1, keepPasses: true }])(
-    'ends a run, which then resumes exactly: %o',
-    async (changes) => {
-      const folder = makeTempFolder();
-      const config = { ...statefulConfig, ...changes };
-      const whole = await trainTiny(config);
-      const { control } = script('continue', 'continue', 'stop');
-      const saveCheckpoint = keepCheckpoints(folder);
-      const stopped = await trainTiny(config, { saveCheckpoint, control });
-      expect(stopped.results).toMatchObject({
-        ...{ steps: 2, reason: 'interrupted', message: stoppedOnRequest },
-      });
-      const resumeFrom = join(folder, 'checkpoint-2');
-      const resumed = await trainTiny(config, { resumeFrom });
-      expect(resumed.weights).toEqual(whole.weights);
-      const steps = (run: typeof whole) =>
-        withoutTimes(run.events.filter(({ type }) => type === 'step'));
-      expect([...steps(stopped), ...steps(resumed)]).toEqual(steps(whole));
-    },
-  );
+  it.each<PPOConfigOptions>([
+    {},
+    { loraLayers: 1 },
+    { valueLoraLayers: 1, keepPasses: true },
+    { basePrecision: 'int8' },
+    { basePrecision: 'int8', loraLayers: 1 },
+  ])('ends a run, which then resumes exactly: %o', async (changes) => {
+    const folder = makeTempFolder();
+    const config = { ...statefulConfig, ...changes };
+    const whole = await trainTiny(config);
+    const { control } = script('continue', 'continue', 'stop');
+    const saveCheckpoint = keepCheckpoints(folder);
+    const stopped = await trainTiny(config, { saveCheckpoint, control });
+    expect(stopped.results).toMatchObject({
+      ...{ steps: 2, reason: 'interrupted', message: stoppedOnRequest },
+    });
+    const resumeFrom = join(folder, 'checkpoint-2');
+    const resumed = await trainTiny(config, { resumeFrom });
+    expect(resumed.weights).toEqual(whole.weights);
+    const steps = (run: typeof whole) =>
+      withoutTimes(run.events.filter(({ type }) => type === 'step'));
+    expect([...steps(stopped), ...steps(resumed)]).toEqual(steps(whole));
+  });
 });

@@ -3,6 +3,7 @@ import { tinyModel, tinyTokenizer } from '../../test/helpers/generation-tiny-mod
 import { largestDifference, randomAdapter } from '../../test/helpers/pass-checks.ts';
 import { tinyPrompts, trainedWeights } from '../../test/helpers/ppo-run.ts';
 import type { PPOConfigOptions } from '../config/ppo-config.ts';
+import { orderedWeights, quantizeBase } from '../models/decoder/quantize-base.ts';
 import { BaseModel, RewardModel, randomHead } from '../models/index.ts';
 import type { PPOComponents } from './components.ts';
 import { PPOTrainer } from './ppo-trainer.ts';
@@ -16,6 +17,9 @@ const config: PPOConfigOptions = {
   ...{ loraLayers: 2, keepPasses: false },
 };
 
+const original = tinyModel(1, { layers: LAYERS });
+const bytesOfTiny = await quantizeBase(original.architecture, orderedWeights(original));
+
 interface SetupOptions {
   readonly layersPerSession?: number;
   readonly replace?: (components: PPOComponents) => Partial<PPOComponents>;
@@ -26,8 +30,9 @@ function makeTrainer(
   options: PPOConfigOptions,
   { layersPerSession = LAYERS, replace }: SetupOptions = {},
 ): PPOTrainer {
-  const { architecture, weights } = tinyModel(1, { layers: LAYERS });
-  const base = new BaseModel(architecture, weights, { layersPerSession });
+  const { architecture, weights, bytes } =
+    options.basePrecision === 'int8' ? bytesOfTiny : tinyModel(1, { layers: LAYERS });
+  const base = new BaseModel(architecture, weights, { layersPerSession, bytes });
   const adapter = randomAdapter(base, { layers_to_transform: [2, 3] });
   const head = randomHead(architecture.config.hidden_size);
   const rewardModel = new RewardModel({ base, tokenizer, adapter, head });
@@ -75,6 +80,8 @@ describe('One trunk for all models', () => {
     ['several minibatches', { miniBatchSize: 4, microBatchSize: 3 }, LAYERS],
     ['reused passes', { keepPasses: true }, LAYERS],
     ['reused passes of int8 rollouts', { keepPasses: true, rolloutPrecision: 'int8' }, 1],
+    ['a base in bytes', { basePrecision: 'int8', rolloutPrecision: 'f32-feeds' }, LAYERS],
+    ['a base in bytes, one layer per session', { basePrecision: 'int8', keepPasses: true }, 1],
     ['a shallower value model', { valueLoraLayers: 1 }, LAYERS],
     ['a value model on all layers', { valueLoraLayers: 'all' }, LAYERS],
     ['a range of layers', { loraLayers: '1-2' }, 1],

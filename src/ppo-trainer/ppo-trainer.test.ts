@@ -93,6 +93,7 @@ describe('PPOTrainer.train()', () => {
     ['KL in the loss', { klPlacement: 'loss', klEstimator: 'k3' }],
     ['all losses', { valueLoss: 'clipped', dualClip: 3, clipEpsilonHigh: 0.28, entropyCoef: 0.01 }],
     ['int8 rollouts', { rolloutPrecision: 'int8' }],
+    ['a base in bytes', { basePrecision: 'int8' }],
     ['filtered sampling', { topK: 20, topP: 0.9, temperature: 0.8 }],
   ])('trains with %s', async (_, config) => {
     const before = await trainedWeights(

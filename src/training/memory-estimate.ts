@@ -6,7 +6,7 @@ import { engineBytes } from '../generation/decode-weights.ts';
 import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
 import { defaultLayersPerSession } from '../models/decoder/base-model.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
-import { countAdapter } from '../models/decoder/parameter-counts.ts';
+import { countAdapter, countParameters } from '../models/decoder/parameter-counts.ts';
 import { baseBytes } from '../models/decoder/quantize-base.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { activationMeter, layerActivationBytes } from './activation-bytes.ts';
@@ -54,6 +54,20 @@ const SAMPLING_COPIES = 4;
 /** Arrays as large as a part of the logits that the output head and its gradient hold together. */
 const LOGIT_COPIES = 5;
 
+/** Sessions that each hold float32 copies of one layer's weights, if the base is in bytes. */
+const CONVERTING_SESSIONS = 4;
+
+/** Bytes of a base and of what running it needs besides activations. */
+function bytesOfBase(
+  architecture: Architecture,
+  { basePrecision }: Pick<PPOConfig, 'basePrecision'>,
+) {
+  const precision = basePrecision === 'int8' ? 'int8' : 'f32';
+  const { perLayer } = countParameters(architecture);
+  const copies = precision === 'int8' ? CONVERTING_SESSIONS * 4 * perLayer : 0;
+  return baseBytes(architecture, precision) + copies;
+}
+
 /** Estimates the memory of a run under several settings: the base once, the decoder's weights, adapters
  *  with their optimisers; then keys and values while generating, activations while training. */
 export class MemoryEstimator {
@@ -84,15 +98,14 @@ export class MemoryEstimator {
       { length: config.batchSize },
       (_, i) => lengths[i % lengths.length] ?? 0,
     ).reduce((sum, length) => sum + length, 0);
-    const precision = config.basePrecision === 'int8' ? 'int8' : 'f32';
-    this.engine = engineBytes(architecture, precision);
+    this.engine = engineBytes(architecture, config.basePrecision === 'int8' ? 'int8' : 'f32');
     this.savedBytes = { none: meter('none'), matmul: meter('matmul'), all: meter('all') };
     this.frozen = { policy: firstAdaptedLayer(lora), value: firstAdaptedLayer(valueLora) };
     const [adapter, valueAdapter] = [lora, valueLora].map((it) => countAdapter(architecture, it));
     const trained = adapter! + (this.hasValues ? valueAdapter! : 0);
     this.resident =
       PROCESS +
-      baseBytes(architecture, precision) +
+      bytesOfBase(architecture, config) +
       4 * ((OPTIMIZER_COPIES + STEP_COPIES) * trained + rewardModels * adapter!);
   }
 
@@ -245,8 +258,7 @@ export function estimateStageBytes(
   { config, trained, longest, isFull, head }: StageMemoryOptions,
 ): number {
   const { num_hidden_layers, vocab_size } = architecture.config;
-  const precision = config.basePrecision === 'int8' ? 'int8' : 'f32';
-  const base = isFull ? 0 : baseBytes(architecture, precision);
+  const base = isFull ? 0 : bytesOfBase(architecture, config);
   const fitting = Math.max(1, Math.floor(config.maxTokensAtOnce / longest));
   const batch = Math.min(fitting, config.batchSize);
   const lora = toLoraConfig(config, architecture.config);

@@ -64,7 +64,8 @@ export async function trainTiny(
   { onEvent, ...options }: TrainOptions = {},
   trainerOptions: PPOTrainerOptions = {},
 ): Promise<TinyRun> {
-  const trainer = new PPOTrainer(config, { model: tinyLoaded, rewards: countX, ...trainerOptions });
+  const model = config.basePrecision === 'int8' ? tinyBytes : tinyLoaded;
+  const trainer = new PPOTrainer(config, { model, rewards: countX, ...trainerOptions });
   const events: TrainEvent[] = [];
   const results = await trainer.train(tinyPrompts, {
     numEpochs: 2,
