@@ -251,7 +251,7 @@ test('formatReport() prints aligned tables', () => {
     Total memory of PPO with 4 texts of 256 tokens
       rollout precision     f32  f32-feeds    int8
       during generation  203 MB     203 MB  203 MB
-      during training    224 MB     223 MB  227 MB
+      during training    240 MB     240 MB  249 MB
       Includes Node and ONNX Runtime. Use train --dry-run to estimate your own run."
   `);
 });

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type ResolveModelOptions, resolveModel } from '../base-setup/hub/index.ts';
+import { chooseBasePrecision } from '../models/decoder/base-precision.ts';
 import { type ModelHeader, readModelHeader } from '../models/decoder/load-model.ts';
 import { type LoadedModel, type LoadModelOptions, loadModel } from '../models/index.ts';
 import { formatBytes, formatSeconds, shortPath } from './format.ts';
@@ -18,9 +19,12 @@ export async function loadWithProgress({
 }: ModelName & Pick<LoadModelOptions, 'basePrecision'>): Promise<LoadedModel> {
   const { modelName } = model;
   const folder = await resolveWithProgress(model);
+  const chosen = basePrecision === 'auto' ? await chooseBasePrecision() : undefined;
+  if (chosen !== undefined) printFound(chosen);
   const hideStatus = showStatus(`Loading ${shortPath(modelName)}`);
   const name = nameOf(modelName, folder);
-  return loadModel(folder, { name, basePrecision }).finally(hideStatus);
+  const precision = chosen?.precision ?? basePrecision;
+  return loadModel(folder, { name, basePrecision: precision }).finally(hideStatus);
 }
 
 /** Reads the header of a model and shows the progress of a download. */
@@ -141,7 +145,7 @@ export class DownloadProgress {
   }
 }
 
-/** Says what was found at the place of a model, on standard error. */
+/** Prints what was found at the place of a model, or what was chosen for it, on standard error. */
 export function printFound({ message }: { readonly message: string | undefined }): void {
   if (message !== undefined) process.stderr.write(`${dim(message, process.stderr)}\n`);
 }

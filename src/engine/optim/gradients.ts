@@ -14,8 +14,7 @@ export function globalNorm(gradients: NamedArrays): number {
 /** Scales the gradients in place to a norm of at most maxNorm, like torch's clip_grad_norm_; returns
  *  the norm before. Unlike torch it throws for NaN and infinite gradients, which no factor can fix; to
  *  skip such a step, check `globalNorm` first.
- *  g ← c·g with c = maxNorm/(‖g‖ + 1e-6), if c < 1
- *  @param known.norm ‖g‖ if it is already known
+ *  g ← c·g with c = maxNorm/(‖g‖ + 1e-6), if c < 1; pass ‖g‖ as `norm` if it is already known.
  *  @example a=[3], b=[0, 4], maxNorm=1  →  5, and a=[0.6], b=[0, 0.8] to 1e-6 */
 export function clipGradNorm(
   gradients: NamedArrays,

@@ -180,10 +180,12 @@ export function passOfRows(
   };
 }
 
-/** Whether one session runs all layers of a role with float32 weights: only of small models, and if all
- *  layers have an adapter or none has. */
+/** Whether one session runs the several layers of a role, with float32 weights: only of small models, and
+ *  if all layers have an adapter or none has. */
 export function runsInOneSession(role: LayerRole): boolean {
-  return role.base.bytes === undefined && layerSpans(role, {}).length === 1;
+  const { base } = role;
+  const isSingle = base.architecture.config.num_hidden_layers === 1;
+  return !isSingle && base.bytes === undefined && layerSpans(role, {}).length === 1;
 }
 
 interface LayerRange {
