@@ -108,17 +108,15 @@ function quantizeBlock(weight: Float32Array, request: BlockRequest): ByteBlock {
     scales[o] = bestScale(weight, { start: (first + o) * byOutput, step: byInput, count: inner });
   }
   const bytes = new Int8Array(inner * width);
+  const inverses = scales.map((scale) => (scale === 0 ? 0 : 1 / scale));
   for (let tile = 0; tile < width; tile += TILE) {
     const end = Math.min(tile + TILE, width);
     for (let i = 0; i < inner; i++) {
-      for (let o = tile; o < end; o++) {
-        const scale = scales[o]!;
+      let at = (first + tile) * byOutput + i * byInput;
+      for (let o = tile; o < end; o++, at += byOutput) {
         // ⌊x + ½⌋, shifted by 128 to be positive.
-        const level =
-          scale === 0
-            ? 128
-            : Math.floor(weight[(first + o) * byOutput + i * byInput]! / scale + 128.5);
-        bytes[i * width + o] = Math.min(Math.max(level - 128, -MAX_BYTE), MAX_BYTE);
+        const level = (weight[at]! * inverses[o]! + 128.5) | 0;
+        bytes[i * width + o] = (level < 1 ? 1 : level > 255 ? 255 : level) - 128;
       }
     }
   }
@@ -126,9 +124,9 @@ function quantizeBlock(weight: Float32Array, request: BlockRequest): ByteBlock {
 }
 
 const MAX_BYTE = 127;
-/** Fractions of the largest magnitude at which weights may be clipped. */
-const CLIPS = [1, 0.99, 0.98, 0.97, 0.96, 0.95, 0.93, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5] as const;
-const LOWEST_CLIP = 0.5;
+/** Fractions of the largest magnitude at which weights may be clipped, in percent. */
+const CLIPS = [100, 99, 98, 97, 96, 95, 93, 90, 85, 80, 70, 60, 50] as const;
+const LOWEST_CLIP = 50;
 
 /** Evenly spaced numbers of an array. */
 interface Stride {
@@ -142,30 +140,55 @@ interface Stride {
  * (c/127)²/12 per weight, and truncates larger ones, which costs (|w| − c)² each.
  * @example 100,000 zeros, a 1 and a −0.2  →  clipped at 0.7: 0.25 + 0.09 instead of 0.52
  */
-export function bestScale(weights: Float32Array, { start, step, count }: Stride): number {
+export function bestScale(weights: Float32Array, stride: Stride): number {
+  const largest = largestMagnitude(weights, stride);
+  if (largest === 0) return 0;
+  const { counts, sums, squares } = measureTail(weights, stride, largest);
+  let [best, least] = [100, Number.POSITIVE_INFINITY];
+  let [number, sum, square] = [0, 0, 0];
+  let percent = 100;
+  for (const clip of CLIPS) {
+    for (; percent > clip; percent--) {
+      number += counts[percent - 1]!;
+      sum += sums[percent - 1]!;
+      square += squares[percent - 1]!;
+    }
+    const c = clip / 100;
+    // In units of the largest magnitude: Σ(|w| − c)² = Σw² − 2c·Σ|w| + c²·n
+    const error = (stride.count * (c / MAX_BYTE) ** 2) / 12 + square - 2 * c * sum + c * c * number;
+    if (error < least) [best, least] = [clip, error];
+  }
+  return ((best / 100) * largest) / MAX_BYTE;
+}
+
+function largestMagnitude(weights: Float32Array, { start, step, count }: Stride): number {
   let [largest, sum] = [0, 0];
-  const end = start + step * count;
-  for (let at = start; at < end; at += step) {
+  for (let n = 0, at = start; n < count; n++, at += step) {
     const magnitude = Math.abs(weights[at]!);
     sum += magnitude;
     if (magnitude > largest) largest = magnitude;
   }
-  if (!Number.isFinite(sum)) {
-    throw new RangeError('weights must be finite numbers, got NaN or infinity');
-  }
-  const truncated = new Float64Array(CLIPS.length);
-  const threshold = LOWEST_CLIP * largest;
-  for (let at = start; at < end; at += step) {
+  if (Number.isFinite(sum)) return largest;
+  throw new RangeError('weights must be finite numbers, got NaN or infinity');
+}
+
+/** Number, sum and sum of squares of the magnitudes in each percent of the largest one, from
+ *  `LOWEST_CLIP` up. */
+function measureTail(weights: Float32Array, { start, step, count }: Stride, largest: number) {
+  const [counts, sums, squares] = [
+    new Float64Array(100),
+    new Float64Array(100),
+    new Float64Array(100),
+  ];
+  const lowest = (LOWEST_CLIP / 100) * largest;
+  for (let n = 0, at = start; n < count; n++, at += step) {
     const magnitude = Math.abs(weights[at]!);
-    if (magnitude <= threshold) continue;
-    for (let c = CLIPS.length - 1; c > 0; c--) {
-      const excess = magnitude - CLIPS[c]! * largest;
-      if (excess <= 0) break;
-      truncated[c]! += excess * excess;
-    }
+    if (magnitude <= lowest) continue;
+    const fraction = magnitude / largest;
+    const percent = Math.min(99, (100 * fraction) | 0);
+    counts[percent]!++;
+    sums[percent]! += fraction;
+    squares[percent]! += fraction * fraction;
   }
-  const errors = CLIPS.map(
-    (clip, c) => (count * ((clip * largest) / MAX_BYTE) ** 2) / 12 + truncated[c]!,
-  );
-  return (CLIPS[errors.indexOf(Math.min(...errors))]! * largest) / MAX_BYTE;
+  return { counts, sums, squares };
 }
