@@ -5,6 +5,7 @@ import { SummaryReporter } from './test/summary-reporter.ts';
 export default defineConfig({
   test: {
     include: ['src', 'test', 'tools', 'bench'].map((folder) => `${folder}/**/*.test.ts`),
+    setupFiles: ['test/helpers/own-trust-folder.ts'],
     pool: 'forks',
     maxWorkers: 2,
     // A busy machine must not fail a test.

@@ -5,11 +5,11 @@ import { otherCores, sampleLoad } from './other-load.ts';
 import type { Update, UpdateProcess } from './update-process.ts';
 
 /** With `quiet`, other processes may use this many cores during an update. */
-const QUIET_CORES = 0.2;
+export const QUIET_CORES = 0.2;
 const LOOK_SECONDS = 0.5;
 /** With `quiet`: the longest wait for a quiet machine, and the most attempts per round. */
 const MOST_SECONDS = 900;
-const MOST_ATTEMPTS = 20;
+export const MOST_ATTEMPTS = 20;
 
 type Measured = Pick<UpdateProcess<object, object>, 'name' | 'processId' | 'update'>;
 
@@ -101,7 +101,7 @@ async function runUpdate(one: Measured, ids: readonly number[]): Promise<LoadedU
 }
 
 /** Waits until other processes use few cores. */
-async function waitForQuiet(ids: readonly number[]): Promise<void> {
+export async function waitForQuiet(ids: readonly number[]): Promise<void> {
   let load = 0;
   for (let waited = 0; waited < MOST_SECONDS; waited += LOOK_SECONDS) {
     const before = sampleLoad(ids);
@@ -113,7 +113,7 @@ async function waitForQuiet(ids: readonly number[]): Promise<void> {
   throw new Error(describeLoad(load));
 }
 
-const describeLoad = (load: number) =>
+export const describeLoad = (load: number) =>
   `Cannot measure on a busy machine: with --quiet other processes must use at most ${QUIET_CORES} cores, got ${load.toFixed(2)}; end them, or leave out --quiet`;
 
 /** Prints an update while a benchmark runs. */

@@ -12,7 +12,7 @@ import { PackedBatch } from '../src/models/decoder/packed-batch.ts';
 import { orderedWeights, quantizeBase } from '../src/models/decoder/quantize-base.ts';
 import { takeRows } from '../src/models/decoder/rows.ts';
 import { type BaseModel, loadModel } from '../src/models/index.ts';
-import { type LearnedScores, learnEmbedded } from './learning/embedded.ts';
+import { type LearnedScores, lastKl, learnEmbedded } from './learning/embedded.ts';
 import { learnStories } from './learning/stories.ts';
 import { type BenchOptions, round } from './measure.ts';
 
@@ -50,7 +50,7 @@ interface PrecisionRun extends LearnedScores {
 
 const precisions = ['f32', 'int8'] as const;
 /** stories15M is slower to train than the embedded model. */
-const MAX_STORY_SEEDS = 3;
+const MAX_STORY_SEEDS = 6;
 const STORY_STEPS = 40;
 
 /** How close a base in bytes is to its original, and what PPO learns over each. */
@@ -63,7 +63,7 @@ export async function benchBasePrecision({ seeds = 1 }: BenchOptions): Promise<o
       const config = { basePrecision: base_precision };
       const learned = await learnStories(storiesModel, { seed, steps: STORY_STEPS, config });
       const [before, after] = [round(learned.before.reward), round(learned.after.reward)];
-      const kl = round(learned.metrics.at(-1)!['objective/kl']!, 2);
+      const kl = lastKl(learned.metrics);
       runs.push({ task: 'stories15M', seed, base_precision, before, after, kl });
       console.error(JSON.stringify(runs.at(-1)));
     }

@@ -33,7 +33,7 @@ describe('readFlags()', () => {
     [
       '--precision',
       'int4',
-      'Cannot use --precision: it must be f32, f32-feeds or int8, got "int4"',
+      'Cannot use --precision: it must be f32, f32-feeds, int8 or int8-packed, got "int4"',
     ],
     [
       '--base-precision',

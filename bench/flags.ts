@@ -5,7 +5,7 @@ import { type CaseName, type LoraLayers, stepCases } from './ppo-step/cases.ts';
 import { QWEN3_SIZES } from './qwen3.ts';
 
 const CASES = Object.keys(stepCases) as CaseName[];
-const PRECISIONS = ['f32', 'f32-feeds', 'int8'] as const;
+const PRECISIONS = ['f32', 'f32-feeds', 'int8', 'int8-packed'] as const;
 const BASE_PRECISIONS = ['f32', 'int8', 'auto'] as const;
 
 /** The name of a benchmark and the options of its flags. */

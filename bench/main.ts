@@ -13,6 +13,7 @@ import { benchPpoStep } from './ppo-step.ts';
 import { benchPrefill } from './prefill.ts';
 import { nameProcessor } from './processor.ts';
 import { benchRewardThread } from './reward-thread.ts';
+import { benchScaleOut } from './scale-out.ts';
 import { benchSmallUpdate } from './small-update.ts';
 import { benchSteady } from './steady.ts';
 import { benchTrunk } from './trunk.ts';
@@ -42,6 +43,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'ppo-step': benchmark(benchPpoStep),
   'ppo-scaling': benchmark(benchPpoScaling),
   'small-update': benchmark(benchSmallUpdate),
+  'scale-out': benchmark(benchScaleOut),
 };
 
 function benchmark<R extends object>(

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { embeddedFolder } from '../src/embedded/embedded-files.ts';
-import { makeSplitPost } from '../src/embedded/world/index.ts';
 import { countSessions } from '../src/engine/runtime/index.ts';
 import { trainRun } from '../src/run/train-run.ts';
 import { median, round } from './measure.ts';
+import { writePostInputs } from './post-inputs.ts';
 
 const STEPS = 200;
 const WARMUP = 20;
@@ -22,7 +22,7 @@ export async function benchSteady(): Promise<object> {
   const folder = mkdtempSync(join(tmpdir(), 'proximal-steady-'));
   const looks: Look[] = [];
   try {
-    writeInputs(folder);
+    writePostInputs(folder, STEPS * BATCH);
     await trainRun(
       {
         ...{ modelName: embeddedFolder, output: join(folder, 'run'), seed: 0 },
@@ -41,15 +41,6 @@ export async function benchSteady(): Promise<object> {
     rmSync(folder, { recursive: true });
   }
   return summarize(looks);
-}
-
-function writeInputs(folder: string): void {
-  const lines = Array.from({ length: STEPS * BATCH }, (_, number) => {
-    const { text } = makeSplitPost('ppo', { seed: 0, number });
-    return `${JSON.stringify({ prompt: text })}\n`;
-  });
-  writeFileSync(join(folder, 'prompts.jsonl'), lines.join(''));
-  writeFileSync(join(folder, 'reward.mjs'), 'export default (s) => -s.response.length / 100;\n');
 }
 
 function look(): Look {

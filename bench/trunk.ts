@@ -11,7 +11,7 @@ import { makeSplitPost } from '../src/embedded/world/index.ts';
 import { observeRuns } from '../src/engine/runtime/index.ts';
 import { loadModel, RewardModel, randomHead } from '../src/models/index.ts';
 import { PPOTrainer } from '../src/ppo-trainer/index.ts';
-import { learnEmbedded } from './learning/embedded.ts';
+import { lastKl, learnEmbedded } from './learning/embedded.ts';
 import { learnStories, openings } from './learning/stories.ts';
 import { type BenchOptions, median, round } from './measure.ts';
 
@@ -168,7 +168,7 @@ async function storyRun(
   return {
     ...{ task: 'stories15M', seed, layers },
     ...{ before: round(before.reward), after: round(after.reward) },
-    kl: round(metrics.at(-1)!['objective/kl']!, 2),
+    kl: lastKl(metrics),
   };
 }
 

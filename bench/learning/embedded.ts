@@ -17,7 +17,7 @@ interface EmbeddedOptions {
   readonly config: Partial<RunConfigOptions>;
 }
 
-/** Mean gold score before and after a run, and the mean KL per response in its last step. */
+/** Mean gold score before and after a run, and the mean KL per response in its last steps. */
 export interface LearnedScores {
   readonly before: number;
   readonly after: number;
@@ -40,6 +40,13 @@ export async function learnEmbedded(
   );
   const scored = await scoreBoth(model, { seed, count: GOLD_POSTS, adapter: modelFolder! });
   const { before, after } = compareGold(...scored);
-  const kl = metrics.at(-1)!['objective/kl']!;
-  return { before: round(before), after: round(after), kl: round(kl, 2) };
+  return { before: round(before), after: round(after), kl: lastKl(metrics) };
+}
+
+const LAST_STEPS = 10;
+
+/** Mean KL per response in the last ten steps: one step has too few responses to compare runs. */
+export function lastKl(metrics: readonly Metrics[]): number {
+  const last = metrics.slice(-LAST_STEPS).map((step) => step['objective/kl']!);
+  return round(last.reduce((sum, kl) => sum + kl, 0) / last.length, 2);
 }

@@ -1,4 +1,5 @@
 import { observeRuns, type RunRecord } from '../../src/engine/runtime/index.ts';
+import { isInexact } from '../../src/generation/index.ts';
 import type { PPOComponents } from '../../src/ppo-trainer/components.ts';
 import { ppoStep } from '../../src/ppo-trainer/ppo-step.ts';
 import { MemoryEstimator } from '../../src/training/memory-estimate.ts';
@@ -143,7 +144,7 @@ function compareFlops(
     ...{ sequences, epochs: request.epochs, loraParameters: parameters / layers },
     responseTokens: responses.reduce((a, b) => a + b),
     prompts: request.prompts,
-    recomputes: request.precision === 'int8',
+    recomputes: isInexact(request.precision),
     reusesPasses: config.keepPasses !== false,
   });
   const total = needed.logprobs + needed.reward + needed.value + needed.update;

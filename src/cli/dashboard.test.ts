@@ -1,5 +1,6 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { writeFakeRun } from '../../test/helpers/fake-run.ts';
 import { runInProcess } from '../../test/helpers/run-cli.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
@@ -34,8 +35,8 @@ describe('proximal dashboard', () => {
       2,
     ],
     [
-      ['--token', 'short'],
-      'Cannot use the token: it must have at least 8 characters, got 5; leave it out to generate one\n',
+      ['--token-file', 'nowhere'],
+      'Cannot open nowhere: it must exist, got no such file or folder; check the path\n',
       1,
     ],
   ])('%j fails with one line', async (args, stderr, status) => {
@@ -57,6 +58,31 @@ describe('proximal dashboard', () => {
     expect(runs).toMatchObject([{ name: 'run', kind: 'ppo', status: 'completed', step: 36 }]);
     await expect(fetch(url)).rejects.toThrow();
   });
+
+  test.each(['file', 'environment'])(
+    'proximal train --dashboard requires a token from the %s',
+    async (place) => {
+      const folder = await makeTrainFolder();
+      const token = 'known to few people';
+      const file = join(folder, 'token');
+      writeFileSync(file, `${token}\n`, { mode: 0o600 });
+      if (place === 'environment') vi.stubEnv('PROXIMAL_DASHBOARD_TOKEN', token);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const flags = place === 'file' ? ['--token-file', file] : [];
+      const run = ['--config', join(folder, 'train.yaml'), '--output', join(folder, 'run')];
+      const long = ['--num-epochs', '1000', '--save-interval', '0', '--validation-fraction', '0'];
+      const args = ['train', ...run, ...long, '--dashboard', '0', ...flags];
+      const { child, end, url } = await startServing('stderr', ...args);
+      const { origin } = new URL(url);
+      expect(url).toBe(`${origin}/?token=known%20to%20few%20people`);
+      expect((await fetch(`${origin}/api/runs`)).status).toBe(401);
+      expect((await fetch(`${origin}/api/runs?token=guessed-token`)).status).toBe(401);
+      expect((await fetch(`${origin}/api/runs${new URL(url).search}`)).status).toBe(200);
+      expect(child.spawnargs.join(' ')).not.toContain(token);
+      child.kill('SIGINT');
+      expect((await end).status).toBe(130);
+    },
+  );
 
   test('explains why it is not on the default port', async () => {
     const lines: string[] = [];

@@ -8,7 +8,9 @@ import {
   startDashboard,
 } from '../dashboard/server/start-dashboard.ts';
 import { statIfExists } from '../fs/index.ts';
+import { addTokenFlags, readToken } from './dashboard-flags.ts';
 import { describeFailure, untilInterrupted } from './exit.ts';
+import { outliveOutput } from './output-errors.ts';
 import { programCommand } from './program-command.ts';
 import { parsePort } from './schema-options.ts';
 import { dim, type Output, showStatus } from './terminal.ts';
@@ -16,12 +18,12 @@ import { dim, type Output, showStatus } from './terminal.ts';
 const about = `Show live and finished runs on a local web page: charts, samples, per-token numbers, and labelling by people.
 New runs appear automatically. Ctrl-C stops the page; it does not affect runs.
 
-The page can be reached from this machine only, unless --host says otherwise. It then requires a token, which is part of the printed address.`;
+The page can be reached from this machine only, unless --host says otherwise. It then requires a token, which is part of the printed address. Other users of this machine can reach the page too: set a token on a shared machine.`;
 
-interface DashboardFlags {
+interface ServeFlags {
   readonly host: string;
   readonly port?: number;
-  readonly token?: string;
+  readonly tokenFile?: string;
   readonly labels: string;
 }
 
@@ -34,21 +36,27 @@ export function addDashboard(command: Command): void {
     .argument('[folders...]', 'Folders of runs, or folders that contain runs (default: runs)')
     .option('--host <address>', 'Address to listen on', '127.0.0.1')
     .option('--port <number>', `Port; ${defaultPort} or the next free one by default`, parsePort)
-    .option('--token <text>', 'Access token; random if --host allows other machines')
     .option('--labels <folder>', 'Folder of the labelling queues', 'labels')
     .action(serveDashboard);
+  addTokenFlags(command);
 }
 
 /** Serves the dashboard until Ctrl-C. */
-async function serveDashboard(folders: readonly string[], flags: DashboardFlags): Promise<void> {
+async function serveDashboard(
+  folders: readonly string[],
+  { tokenFile, ...flags }: ServeFlags,
+): Promise<void> {
   for (const folder of folders) await expectFolder(folder);
+  const token = await readToken(tokenFile);
   const hideStatus = showStatus('Preparing the page');
   const dashboard = await startDashboard({
     folders: folders.length === 0 ? [defaultFolder] : folders,
     ...flags,
+    token,
     program: programCommand(),
     onError: printError,
   }).finally(hideStatus);
+  outliveOutput();
   printAddress(dashboard, { port: flags.port, output: process.stdout });
   if (folders.length === 0 && !existsSync(defaultFolder)) {
     process.stderr.write(
@@ -67,17 +75,20 @@ interface ShownRun {
   readonly folder: string;
   /** The port, or true for any. */
   readonly port: number | true;
+  /** The file of the token, if any. */
+  readonly tokenFile: string | undefined;
 }
 
 /** Shows a run on a dashboard in the same process until the run ends.
  *  @param run gets the address of the page */
 export async function withDashboard<T>(
-  { folder, port: requested }: ShownRun,
+  { folder, port: requested, tokenFile }: ShownRun,
   run: (url: string) => Promise<T>,
 ): Promise<T> {
   const port = requested === true ? undefined : requested;
   const dashboard = await startDashboard({
-    ...{ folders: [dirname(folder)], port, program: programCommand(), onError: printError },
+    ...{ folders: [dirname(folder)], port, token: await readToken(tokenFile) },
+    ...{ program: programCommand(), onError: printError },
   });
   printAddress(dashboard, { port, output: process.stderr });
   try {

@@ -4,26 +4,25 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createDemoFolder, type DemoFolder, openDemoFolder } from '../demo/demo-folder.ts';
 import { type DemoStage, runDemo } from '../demo/demo-run.ts';
 import { defaultOutput } from '../run/run-config-files.ts';
+import { addDashboardFlags, type DashboardFlags } from './dashboard-flags.ts';
 import { formatDemo } from './demo-summary.ts';
 import { untilInterrupted } from './exit.ts';
 import { shellQuote, shortPath } from './format.ts';
+import { outliveOutput } from './output-errors.ts';
 import { commandLine } from './program-command.ts';
 import { ProgressView } from './progress.ts';
-import { parsePort } from './schema-options.ts';
 import { bold, dim } from './terminal.ts';
 
 const about = `Watch a small language model learn to summarise posts, without a network: a reward model is
 trained on preferences, PPO optimises its score, and a gold scorer that training never sees measures the result.
 
-Ctrl-C stops the demo cleanly, so that --resume continues it; a second Ctrl-C stops it immediately.`;
+Ctrl-C, SIGTERM and a closed terminal stop the demo cleanly, so that --resume continues it; a second Ctrl-C stops it immediately.`;
 
-interface DemoFlags {
+interface DemoFlags extends DashboardFlags {
   readonly output?: string;
   readonly resume?: string;
   readonly seed: number;
   readonly short?: boolean;
-  /** The port, or true for any. */
-  readonly dashboard?: number | true;
 }
 
 /** `proximal demo`: the whole pipeline on the embedded model. */
@@ -40,12 +39,8 @@ export function addDemo(command: Command): void {
     )
     .option('--seed <number>', 'The same seed repeats the same run', parseSeed, 0)
     .option('--short', 'Train for a few steps only, to check that everything works')
-    .option(
-      '--dashboard [port]',
-      'Show the runs on a local web page, until Ctrl-C after the end',
-      parsePort,
-    )
     .action(showDemo);
+  addDashboardFlags(command, 'Show the runs on a local web page, until Ctrl-C after the end');
 }
 
 function parseSeed(text: string): number {
@@ -60,16 +55,18 @@ const titles: Readonly<Record<DemoStage, string>> = {
 };
 
 /** Runs the demo and prints its progress and result. */
-async function showDemo({ output, resume, dashboard, ...settings }: DemoFlags): Promise<void> {
+async function showDemo(flags: DemoFlags): Promise<void> {
+  const { output, resume, dashboard, tokenFile, ...settings } = flags;
   const folder =
     resume === undefined
       ? await createDemoFolder(output ?? defaultOutput('demo'), settings)
       : await openDemoFolder(resume);
+  outliveOutput();
   await untilInterrupted(async (signal) => {
     if (dashboard === undefined) return printDemo(folder, { signal });
     const { withDashboard } = await import('./dashboard.ts');
     // The page shows every run next to this one.
-    const shown = { folder: join(folder.path, 'ppo'), port: dashboard };
+    const shown = { folder: join(folder.path, 'ppo'), port: dashboard, tokenFile };
     await withDashboard(shown, async () => {
       await printDemo(folder, { signal, flag: ' --dashboard' });
       process.stderr.write(`\n${dim('Press Ctrl-C to stop the dashboard', process.stderr)}\n`);

@@ -11,6 +11,7 @@ import { pathExists } from '../fs/index.ts';
 import { evaluationMetrics, type Performance } from '../loop/evaluation-report.ts';
 import { evaluatePolicy, type PolicyEvaluation } from '../run/evaluate-policy.ts';
 import { findAdapter, findModel } from '../run/find-model.ts';
+import { expectTrustedRewards, recordTrustedRewards } from '../run/reward-trust.ts';
 import { commandOf, readConfigOf } from '../run/run-config-files.ts';
 import { count, loadHeldOutPrompts } from '../run/run-data.ts';
 import { readRunConfig } from '../run/run-folder.ts';
@@ -21,6 +22,7 @@ import { type EvaluationColumn, formatEvaluations } from './evaluation-table.ts'
 import { untilInterrupted } from './exit.ts';
 import { loadWithProgress, printFound } from './load-model.ts';
 import { packageEntries } from './package-entries.ts';
+import { trustFlag } from './run-command.ts';
 import { addGroupedOptions, readSchemaOptions } from './schema-options.ts';
 import { StatusLine } from './status-line.ts';
 import { formatSamples } from './summary.ts';
@@ -51,6 +53,7 @@ const groups = {
 
 interface EvaluateFlags {
   readonly adapter?: string;
+  readonly trust?: boolean;
   readonly json?: boolean;
 }
 
@@ -64,6 +67,7 @@ export function addEvaluate(command: Command): void {
       '--adapter <folder>',
       'Run or LoRA adapter in PEFT format; its base is the default model',
     )
+    .option(trustFlag.name, trustFlag.description)
     .option('--json', 'Print one JSON object');
   addGroupedOptions(command, groups);
   command.action(async (flags: EvaluateFlags) => {
@@ -74,11 +78,18 @@ export function addEvaluate(command: Command): void {
 }
 
 /** Evaluates a policy and prints the table. */
-async function evaluateModel({ adapter, json }: EvaluateFlags, flags: Values): Promise<void> {
+async function evaluateModel(
+  { adapter, json, trust = false }: EvaluateFlags,
+  flags: Values,
+): Promise<void> {
   const { folder, values } = await choosePolicy(adapter, flags);
   const resolved = await resolveConfig(folder, values);
   const config = withoutHumanReward(resolved);
   await checkRewards(config);
+  if (folder !== undefined && values.reward === undefined) {
+    await expectTrustedRewards(config, { run: folder, trust, allowChanged: false });
+    for (const warning of await recordTrustedRewards(config)) warn(warning);
+  }
   if (config.reward.length < resolved.reward.length) {
     warn('The reward human is left out, because people score training responses only');
   }

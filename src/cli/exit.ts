@@ -30,7 +30,10 @@ export function describeFailure(
 }
 
 /** Signals that stop a process cleanly: Ctrl-C, and the one that schedulers send. */
-const signals = ['SIGINT', 'SIGTERM'] as const;
+const stopSignals = ['SIGINT', 'SIGTERM'] as const;
+
+/** Also the one of a closed terminal. */
+const signals = [...stopSignals, 'SIGHUP'] as const;
 
 /** Exits when the user presses Ctrl-C, except during `untilInterrupted`. */
 export function exitOnInterrupt(): void {
@@ -43,12 +46,14 @@ function exit(): void {
   process.exit(exitCodes.interrupted);
 }
 
-/** Runs something that Ctrl-C stops through its signal. A second Ctrl-C exits immediately. */
+/** Runs something that Ctrl-C stops through its signal. A second Ctrl-C exits immediately; SIGHUP never
+ *  does, since both the shell and the system send it when a terminal is closed. */
 export async function untilInterrupted<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
-  const abort = () => {
+  const abort = (received: NodeJS.Signals) => {
     controller.abort(new Interruption());
-    for (const signal of signals) process.off(signal, abort).on(signal, exit);
+    if (received === 'SIGHUP') return;
+    for (const signal of stopSignals) process.off(signal, abort).on(signal, exit);
   };
   for (const signal of signals) process.off(signal, exit).on(signal, abort);
   try {

@@ -74,6 +74,7 @@ describe('engineBytes()', () => {
       f32: 4 * (3 * matrices + 40) + norms,
       'f32-feeds': 0,
       int8: 3 * matrices + 40 + 4 * outputs + norms,
+      'int8-packed': 3 * matrices + 40 + 4 * outputs + norms,
     });
   });
 
@@ -86,6 +87,7 @@ describe('engineBytes()', () => {
       f32: layer + 4 * (40 + 8),
       'f32-feeds': 0,
       int8: weights + 4 * outputs + 4 * (12 + 4 + 16 + 4) + 4 * 16 + 4 * 8,
+      'int8-packed': weights + 4 * outputs + 4 * (12 + 4 + 16 + 4) + 4 * 16 + 4 * 8,
     });
   });
 });
@@ -156,6 +158,13 @@ describe('estimateMemory()', () => {
     const { rollout, update } = new MemoryEstimator(architecture, run).estimate(config);
     expect([ppo.rollout.int8, ppo.update.int8]).toEqual([rollout, update]);
     expect(ppo.update.f32 - ppo.update['f32-feeds']).toBe(rolloutEngine.f32);
+  });
+
+  test('counts a copy of an int8 base for packed rollouts only', () => {
+    const { rolloutEngine, ppo } = estimateMemory(architecture, parameters, 'int8');
+    expect(rolloutEngine.int8).toBe(0);
+    expect(rolloutEngine['int8-packed']).toBe(memory.rolloutEngine.int8);
+    expect(ppo.update['int8-packed'] - ppo.update.int8).toBe(rolloutEngine['int8-packed']);
   });
 
   test('limits the logits of a large vocabulary to a chunk', () => {

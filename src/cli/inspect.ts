@@ -209,7 +209,10 @@ function estimatePpo(
   const estimate = (phase: 'rollout' | 'update') => {
     const bytes = (rolloutPrecision: RolloutPrecision) =>
       estimator.estimate({ ...config, rolloutPrecision })[phase];
-    return { f32: bytes('f32'), 'f32-feeds': bytes('f32-feeds'), int8: bytes('int8') };
+    return {
+      ...{ f32: bytes('f32'), 'f32-feeds': bytes('f32-feeds') },
+      ...{ int8: bytes('int8'), 'int8-packed': bytes('int8-packed') },
+    };
   };
   const { batch: sequences, length: sequenceLength } = batch;
   return {
@@ -233,10 +236,7 @@ export function formatReport(report: ModelReport, output: Output): string {
     ['Model memory', formatRoles(memory)],
     ['Generation memory', formatGeneration(memory)],
     [`Training memory for ${formatWhole(tokens)} tokens`, formatTraining(memory)],
-    [
-      `Total memory of PPO with ${sequences} texts of ${sequenceLength} tokens`,
-      formatPpo(memory.ppo),
-    ],
+    [`Total memory of PPO with ${sequences} texts of ${sequenceLength} tokens`, formatPpo(memory)],
   ];
   return formatSections(sections, output);
 }
@@ -315,7 +315,13 @@ function formatGeneration(memory: MemoryEstimate): string {
     [
       ['engine, f32', bytesOrDash(rolloutEngine.f32), 'packed copy, exact'],
       ['engine, f32-feeds', bytesOrDash(rolloutEngine['f32-feeds']), 'uses the base itself'],
-      ['engine, int8', bytesOrDash(rolloutEngine.int8), describeInt8(memory)],
+      ...int8Precisions(memory).map((precision) => [
+        `engine, ${precision}`,
+        bytesOrDash(rolloutEngine[precision]),
+        rolloutEngine[precision] === 0
+          ? 'uses the base itself, approximate'
+          : 'fastest, approximate',
+      ]),
       ['keys and values', formatBytes(perToken), 'per token'],
       ['', formatBytes(perSequence), `per text of ${ppo.sequenceLength} tokens`],
     ],
@@ -323,8 +329,9 @@ function formatGeneration(memory: MemoryEstimate): string {
   );
 }
 
-function describeInt8({ basePrecision }: MemoryEstimate): string {
-  return basePrecision === 'int8' ? 'uses the base itself, approximate' : 'fastest, approximate';
+/** Rollouts in bytes: a packed copy is a choice only if the base is in bytes. */
+function int8Precisions({ basePrecision }: MemoryEstimate): RolloutPrecision[] {
+  return basePrecision === 'int8' ? ['int8', 'int8-packed'] : ['int8'];
 }
 
 function formatTraining({ activations, layerAtWork, logits }: MemoryEstimate): string {
@@ -340,15 +347,16 @@ function formatTraining({ activations, layerAtWork, logits }: MemoryEstimate): s
   );
 }
 
-function formatPpo({ rollout, update }: MemoryEstimate['ppo']): string {
-  const precisions = ['f32', 'f32-feeds', 'int8'] as const;
+function formatPpo(memory: MemoryEstimate): string {
+  const { rollout, update } = memory.ppo;
+  const precisions: RolloutPrecision[] = ['f32', 'f32-feeds', ...int8Precisions(memory)];
   const table = formatTable(
     [
       ['rollout precision', ...precisions],
       ['during generation', ...precisions.map((precision) => formatBytes(rollout[precision]))],
       ['during training', ...precisions.map((precision) => formatBytes(update[precision]))],
     ],
-    'lrrr',
+    `l${'r'.repeat(precisions.length)}`,
   );
   return `${table}\n  Includes Node and ONNX Runtime. Use train --dry-run to estimate your own run.`;
 }

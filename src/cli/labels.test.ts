@@ -33,6 +33,15 @@ describe('proximal labels', () => {
     );
     expect(written).toEqual({ status: 0, stdout: `Wrote 1 row to ${output}\n`, stderr: '' });
     expect(JSON.parse(readFileSync(output, 'utf8'))).toMatchObject({ label: 'tie' });
+    const exportTo = async (path: string) =>
+      (await runInProcess('labels', 'export', id, '--labels', labels, '--output', path)).stderr;
+    expect(await exportTo(output)).toBe(
+      `Cannot write ${output}: it must not exist, got a file; choose another name\n`,
+    );
+    const nowhere = join(folder, 'none', 'export.jsonl');
+    expect(await exportTo(nowhere)).toBe(
+      `Cannot write ${nowhere}: its folder must exist, got no such folder; create it or choose another path\n`,
+    );
   });
 
   test('requires exactly one source', async () => {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
@@ -6,6 +6,7 @@ import { ConfigError, parseConfig } from '../config/parse-config.ts';
 import type { QueueSource } from '../dashboard/api.ts';
 import { LabelStore } from '../dashboard/labels/label-store.ts';
 import type { QueueProgress } from '../dashboard/labels/queue-state.ts';
+import { explainSystemError } from '../fs/index.ts';
 import { count } from '../run/run-data.ts';
 import { untilInterrupted } from './exit.ts';
 import { shellQuote, shortPath } from './format.ts';
@@ -252,11 +253,29 @@ async function exportQueue(
   { labels, output, json }: LabelsFlags & { readonly output: string },
 ): Promise<void> {
   const answers = await new LabelStore({ folder: labels }).export(queue);
-  await writeFile(output, answers, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-    throw new Error(`Cannot write ${output}: it must not exist, got a file; choose another name`);
-  });
+  await writeNewFile(output, answers);
   const rows = answers.split('\n').length - 1;
   const message = `Wrote ${count(rows, 'row')} to ${output}`;
   process.stdout.write(`${json ? JSON.stringify({ rows, output }) : message}\n`);
+}
+
+/** Writes a file that must not exist. A file that is incomplete, as on a full disk, is removed. */
+async function writeNewFile(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx').catch((error: NodeJS.ErrnoException) => {
+    const problems: Readonly<Record<string, string>> = {
+      EEXIST: 'it must not exist, got a file; choose another name',
+      ENOENT: 'its folder must exist, got no such folder; create it or choose another path',
+    };
+    const problem = problems[error.code ?? ''];
+    throw problem === undefined ? error : new Error(`Cannot write ${path}: ${problem}`);
+  });
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } catch (error) {
+    await rm(path);
+    throw explainSystemError(error, { action: `write ${path}`, next: 'export again' });
+  } finally {
+    await file.close();
+  }
 }

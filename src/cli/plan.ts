@@ -14,6 +14,7 @@ import { checkLoopState, type ResumedTraining, readLoopState } from '../loop/loo
 import { countSteps, type LoopConfig } from '../loop/train-loop.ts';
 import type { ModelHeader } from '../models/decoder/load-model.ts';
 import { countParameters, type ParameterCounts } from '../models/decoder/parameter-counts.ts';
+import { expectLogRows } from '../run/log-rows.ts';
 import { compareInputs, modelInputs, type RunInput } from '../run/run-inputs.ts';
 import type { RunSources } from '../run/run-sources.ts';
 import { estimateStageBytes } from '../training/memory-estimate.ts';
@@ -25,7 +26,7 @@ import { formatSections, indentedText, lineWidth, type Output } from './terminal
 /** What a run would do, use and take. */
 export interface RunPlan
   extends RunSchedule,
-    Omit<PlannedWork, 'flops' | 'canEvaluate' | 'inputs' | 'identity'> {
+    Omit<PlannedWork, 'flops' | 'canEvaluate' | 'inputs' | 'identity' | 'open'> {
   readonly model: string;
   readonly family: string;
   /** Of the base model. */
@@ -73,6 +74,9 @@ export interface PlannedWork {
   readonly inputs: readonly RunInput[];
   /** Everything that must be unchanged to resume exactly. */
   readonly identity: object;
+  /** Opens what may execute code, after the inputs of a resumed run have been compared. Returns
+   *  warnings. */
+  open?(): Promise<readonly string[]>;
   /** Floating-point operations of the whole run. */
   flops(schedule: RunSchedule): number;
 }
@@ -88,6 +92,8 @@ export interface ResumedRun {
   /** Undefined if none was ever saved. */
   readonly checkpoint: FoundCheckpoint | undefined;
   readonly allowChanged: boolean;
+  /** Whether its reward files may be executed although the user has not run them before. */
+  readonly trust: boolean;
 }
 
 /** Plans a run from its config, the headers of its model and its data. Rejects what the run would
@@ -102,7 +108,7 @@ export async function planRun(
   const { architecture } = header.base;
   const counts = countParameters(architecture);
   const planned = await planWork({ ...header, counts });
-  const { flops, canEvaluate = true, inputs, identity, ...work } = planned;
+  const { flops, canEvaluate = true, inputs, identity, open, ...work } = planned;
   const schedule = planSchedule(config, { ...work, canEvaluate });
   const { totalSteps } = schedule;
   const notes =
@@ -112,6 +118,7 @@ export async function planRun(
           inputs: [...(await modelInputs(header)), ...inputs],
           training: { identity, totalSteps, schedule: config.schedule },
         });
+  const opened = (await open?.()) ?? [];
   const resumesAfter = resumed && (resumed.checkpoint?.step ?? 0);
   const left = (totalSteps - (resumesAfter ?? 0)) / totalSteps;
   const matmulFlops = await measureMatmul();
@@ -122,7 +129,7 @@ export async function planRun(
     output: output === undefined ? undefined : resolve(output),
     ...(resumesAfter !== undefined && { resumesAfter }),
     ...work,
-    warnings: [...notes, ...work.warnings],
+    warnings: [...notes, ...opened, ...work.warnings],
     ...schedule,
     matmulFlops,
     seconds: (left * flops(schedule)) / matmulFlops,
@@ -135,9 +142,10 @@ async function checkResumed(
   { inputs, training }: { inputs: readonly RunInput[]; training: ResumedTraining },
 ): Promise<string[]> {
   if (checkpoint === undefined) return [];
+  const lost = await expectLogRows(folder, checkpoint, { allowMissing: allowChanged });
   const changes = await compareInputs(folder, inputs, { resume: true, allowChanged });
   const notes = checkLoopState(await readLoopState(checkpoint.folder), training);
-  return [...checkpoint.warnings, ...changes, ...notes];
+  return [...checkpoint.warnings, ...lost, ...changes, ...notes];
 }
 
 /** The adapter that a run trains: the initial one, or a new one. */

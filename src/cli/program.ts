@@ -40,6 +40,14 @@ const commands: Readonly<Record<string, CommandEntry>> = {
     summary: 'Fine-tune a model with PPO',
     load: async () => (await import('./train.ts')).addTrain,
   },
+  worker: {
+    summary: 'Run jobs of training runs on this machine',
+    load: async () => (await import('./worker.ts')).addWorker,
+  },
+  workers: {
+    summary: 'List connected workers and the runs that they work for',
+    load: async () => (await import('./workers.ts')).addWorkers,
+  },
   merge: {
     summary: 'Merge an adapter into its base and write a whole model',
     load: async () => (await import('./merge.ts')).addMerge,

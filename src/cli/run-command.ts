@@ -4,15 +4,18 @@ import type { z } from 'zod';
 import { loadConfigValues } from '../config/load-config-file.ts';
 import { ConfigError } from '../config/parse-config.ts';
 import { type AnyRunConfig, type RunKind, resolvePaths } from '../config/run-config.ts';
+import { stringifyWithoutSecrets } from '../http/index.ts';
 import { resolveStart } from '../run/find-model.ts';
 import { completeConfig, readConfigOf } from '../run/run-config-files.ts';
-import { checkRunFolder } from '../run/run-folder.ts';
+import { checkRunFolder } from '../run/run-place.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
+import { addDashboardFlags, type DashboardFlags } from './dashboard-flags.ts';
 import { untilInterrupted } from './exit.ts';
 import { loadWithProgress, printFound } from './load-model.ts';
+import { outliveOutput } from './output-errors.ts';
 import { formatPlan, type ResumedRun, type RunPlan } from './plan.ts';
 import { JsonReporter, reportRun, TerminalReporter } from './run-reporter.ts';
-import { addGroupedOptions, parsePort, readSchemaOptions } from './schema-options.ts';
+import { addGroupedOptions, readSchemaOptions } from './schema-options.ts';
 import { formatSummary, type SummaryDetails } from './summary.ts';
 
 /** A command that trains: `train`, `sft` or `reward`. */
@@ -29,20 +32,27 @@ export interface RunCommand<O extends object, C extends AnyRunConfig, R extends 
   summarize(result: R, config: C): SummaryDetails;
 }
 
+/** The flag of commands that execute what the folder of a run names. */
+export const trustFlag = {
+  name: '--trust',
+  description:
+    'Run the reward files that the folder of a run names although you have not run them before; read them first',
+} as const;
+
 /** Flags of all run commands that are not config keys. */
-interface RunFlags {
+interface RunFlags extends DashboardFlags {
   readonly config?: string;
   readonly resume?: string;
   readonly allowChangedInputs?: boolean;
+  /** Only of commands with `trustFlag`. */
+  readonly trust?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
-  /** The port, or true for any. */
-  readonly dashboard?: number | true;
 }
 
 const commonHelp = `Settings come from --config and from flags; flags override the file.
 
-Ctrl-C stops the run cleanly, so that --resume continues it exactly; a second Ctrl-C stops it immediately.
+Ctrl-C, SIGTERM and a closed terminal stop the run cleanly, so that --resume continues it exactly; a second Ctrl-C stops it immediately. A closed output, as by "| head", does not affect the run.
 Exit codes: 0 done, 1 failed, 2 invalid flags or config, 130 interrupted.`;
 
 /** Defines a command that trains: its flags, `--dry-run`, `--resume`, progress and summary. */
@@ -59,15 +69,14 @@ export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R
     )
     .option(
       '--allow-changed-inputs',
-      'Resume although data, rewards, the base or other files have changed since the run started',
+      'Resume although data, rewards, the base or other files have changed since the run started, or rows of its logs are missing',
     )
     .option('--dry-run', 'Check what the run would check and show its plan, without training')
-    .option('--json', 'Print each event as a line of JSON')
-    .option(
-      '--dashboard [port]',
-      'Show this run and others next to it on a local web page until it ends; see proximal dashboard',
-      parsePort,
-    );
+    .option('--json', 'Print each event as a line of JSON');
+  addDashboardFlags(
+    command,
+    'Show this run and others next to it on a local web page until it ends; see proximal dashboard',
+  );
   addGroupedOptions(command, definition.groups);
   command.action(async (flags: RunFlags) => {
     const values = readSchemaOptions(command, definition.schema) as Partial<O>;
@@ -75,14 +84,23 @@ export function defineRunCommand<O extends object, C extends AnyRunConfig & O, R
       await readConfig(definition.kind, { flags, values }),
     );
     printFound({ message });
-    if (flags.dryRun) await printPlan(definition, { config, flags });
-    else await untilInterrupted((signal) => train(definition, { config, flags, signal }));
+    // Whoever names the rewards again wants them to run.
+    const trust = flags.trust === true || 'reward' in values;
+    if (flags.dryRun) await printPlan(definition, { config, flags, trust });
+    else await untilInterrupted((signal) => train(definition, { config, flags, trust, signal }));
   });
+}
+
+interface RunInput<C> {
+  readonly config: C;
+  readonly flags: RunFlags;
+  /** Whether the reward files of a resumed run may be executed. */
+  readonly trust: boolean;
 }
 
 async function printPlan<O extends object, C extends AnyRunConfig & O, R extends RunResult>(
   { kind, plan: planRun }: RunCommand<O, C, R>,
-  { config, flags }: { readonly config: C; readonly flags: RunFlags },
+  { config, flags, trust }: RunInput<C>,
 ): Promise<void> {
   const { json } = flags;
   const resume = flags.resume !== undefined;
@@ -91,7 +109,7 @@ async function printPlan<O extends object, C extends AnyRunConfig & O, R extends
   const folder = complete.output;
   const checkpoint = await checkRunFolder(folder, { resume });
   const allowChanged = flags.allowChangedInputs ?? false;
-  const resumed = resume ? { folder, checkpoint, allowChanged } : undefined;
+  const resumed = resume ? { folder, checkpoint, allowChanged, trust } : undefined;
   const output = config.output && folder;
   const plan = await planRun({ ...complete, output }, resumed);
   const { prefix } = kind;
@@ -102,9 +120,10 @@ async function printPlan<O extends object, C extends AnyRunConfig & O, R extends
 
 async function train<O extends object, C extends AnyRunConfig & O, R extends RunResult>(
   { kind, run, summarize }: RunCommand<O, C, R>,
-  input: { readonly config: C; readonly flags: RunFlags; readonly signal: AbortSignal },
+  input: RunInput<C> & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const { flags, signal } = input;
+  outliveOutput();
+  const { flags, trust, signal } = input;
   const config = completeConfig<O, C>(input.config, kind);
   const folder = config.output;
   const createReporter = (dashboard: string | undefined) =>
@@ -124,6 +143,7 @@ async function train<O extends object, C extends AnyRunConfig & O, R extends Run
         run(config, {
           resume: flags.resume !== undefined,
           allowChangedInputs: flags.allowChangedInputs,
+          trust,
           signal,
           onEvent,
           loadModel: loadWithProgress,
@@ -131,7 +151,7 @@ async function train<O extends object, C extends AnyRunConfig & O, R extends Run
     });
   if (flags.dashboard === undefined) return start();
   const { withDashboard } = await import('./dashboard.ts');
-  await withDashboard({ folder, port: flags.dashboard }, start);
+  await withDashboard({ folder, port: flags.dashboard, tokenFile: flags.tokenFile }, start);
 }
 
 interface ConfigInput<O> {
@@ -159,7 +179,8 @@ interface ResumeInput<O extends object, C extends AnyRunConfig> {
   readonly values: Partial<O>;
 }
 
-/** The config of the run in a folder. Flags may only repeat it, except that maxSteps may extend it. */
+/** The config of the run in a folder. Flags may only repeat it, except that maxSteps may extend it, queue
+ *  may name other workers, and URLs may have other passwords. */
 async function readResumedConfig<O extends object, C extends AnyRunConfig>(
   folder: string,
   { kind, file, values }: ResumeInput<O, C>,
@@ -169,15 +190,20 @@ async function readResumedConfig<O extends object, C extends AnyRunConfig>(
       `Cannot resume ${folder} with ${file}: a run continues with the config it started with; leave out --config`,
     );
   }
-  const { maxSteps, ...repeated } = values as Partial<O> & { readonly maxSteps?: number };
-  const config = await readConfigOf(folder, kind, { maxSteps });
+  const { maxSteps, queue, ...repeated } = values as Partial<O> & {
+    readonly maxSteps?: number;
+    readonly queue?: string;
+  };
+  const config = await readConfigOf(folder, kind, { maxSteps, queue });
   const saved = resolvePaths({ ...config, output: resolve(folder) }, process.cwd());
-  for (const [key, value] of Object.entries(resolvePaths(repeated, process.cwd()))) {
-    const before = JSON.stringify(saved[key as keyof C]);
-    if (before === JSON.stringify(value)) continue;
+  const resolved = resolvePaths(repeated, process.cwd());
+  for (const [key, value] of Object.entries(resolved)) {
+    const before = stringifyWithoutSecrets(saved[key as keyof C]);
+    const now = stringifyWithoutSecrets(value);
+    if (before === now) continue;
     throw new ConfigError(
-      `Cannot resume ${folder}: ${key} must be ${before ?? 'unset'} as when the run started, got ${JSON.stringify(value)}; leave out the flag or start a new run`,
+      `Cannot resume ${folder}: ${key} must be ${before ?? 'unset'} as when the run started, got ${now}; leave out the flag or start a new run`,
     );
   }
-  return config;
+  return { ...config, ...resolved };
 }

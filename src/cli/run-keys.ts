@@ -19,7 +19,7 @@ export class RunKeys {
   static open(folder: string, print: (line: string) => void): RunKeys | undefined {
     if (!process.stdin.isTTY || !isInForeground()) return undefined;
     const keys = new RunKeys(folder, print);
-    keys.input.on('data', keys.read);
+    keys.input.on('data', keys.read).on('error', ignore);
     process.on('SIGCONT', keys.takeTerminal);
     keys.takeTerminal();
     return keys;
@@ -35,6 +35,7 @@ export class RunKeys {
     process.off('SIGCONT', this.takeTerminal);
     this.input.off('data', this.read);
     this.leaveTerminal();
+    this.input.off('error', ignore);
   }
 
   /** The system would stop a background process as soon as it reads. */
@@ -77,6 +78,9 @@ export class RunKeys {
     );
   }
 }
+
+/** A terminal that was closed can neither be read nor restored; the run gets SIGHUP. */
+function ignore(): void {}
 
 /** Whether this process may read from the terminal. */
 function isInForeground(): boolean {

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { type ConfigField, configFields } from '../config/config-fields.ts';
 import { suggestValue } from '../config/parse-config.ts';
+import { withoutSecrets } from '../http/index.ts';
 import { flagName } from './flag-names.ts';
 
 /** Adds a flag to a command per field of a flat schema. An invalid value ends the command with one sentence.
@@ -101,7 +102,7 @@ function valueParser(
     const value = type === 'string' ? readText(text) : parseNumber(text);
     if (field.accepts(isList ? [value] : value)) return value;
     return command.error(
-      `Cannot use ${flag}: it must be ${rule}, got ${JSON.stringify(text)}${suggestValue(text, field.choices)}`,
+      `Cannot use ${flag}: it must be ${rule}, got ${JSON.stringify(withoutSecrets(text))}${suggestValue(text, field.choices)}`,
     );
   };
   return (text, earlier) =>
@@ -122,4 +123,10 @@ function unescapeText(text: string): string | undefined {
 /** Number() would read '' as 0 and '0x10' as 16. */
 function parseNumber(text: string): number {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+}
+
+/** A whole number of at least 1 as a flag's value. */
+export function parseCount(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number ≥ 1.');
 }

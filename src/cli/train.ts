@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { dataConfigShape } from '../config/data-config.ts';
 import { ppoConfigShape, presets, valueLoraFields } from '../config/ppo-config.ts';
+import { withoutRewardSecrets } from '../config/reward-spec.ts';
 import {
+  queueShape,
   type RunConfig,
   type RunConfigOptions,
   runConfigSchema,
@@ -11,6 +13,7 @@ import { trainingConfigShape } from '../config/training-config.ts';
 import type { ParameterCounts } from '../models/decoder/parameter-counts.ts';
 import { optimizerSteps } from '../ppo-trainer/ppo-step.ts';
 import { ppoIdentity } from '../ppo-trainer/ppo-training.ts';
+import { expectTrustedRewards } from '../run/reward-trust.ts';
 import { describePrompts, pick } from '../run/run-data.ts';
 import { rewardInputs } from '../run/run-inputs.ts';
 import { checkRewards, hasOnlyHumanReward, tryRewards } from '../run/run-rewards.ts';
@@ -28,11 +31,12 @@ import {
   type RunPlan,
   type RunSchedule,
 } from './plan.ts';
-import { defineRunCommand } from './run-command.ts';
+import { defineRunCommand, trustFlag } from './run-command.ts';
 import type { SummaryDetails } from './summary.ts';
 
 /** `proximal train`: PPO. */
 export function addTrain(command: Command): void {
+  command.option(trustFlag.name, trustFlag.description);
   defineRunCommand<RunConfigOptions, RunConfig, RunResult>(command, {
     kind: trainKind,
     about: 'Fine-tune a language model with PPO: it learns to write responses that score higher.',
@@ -40,7 +44,7 @@ export function addTrain(command: Command): void {
     groups: {
       'Prompts:': dataConfigShape,
       'Rewards and output:': runOwnShape,
-      'Run:': trainingConfigShape,
+      'Run:': { ...trainingConfigShape, ...queueShape },
       'PPO:': ppoConfigShape,
     },
     plan: planTraining,
@@ -52,14 +56,18 @@ export function addTrain(command: Command): void {
 /** Plans a PPO run. */
 export async function planTraining(config: RunConfig, resumed?: ResumedRun): Promise<RunPlan> {
   await checkRewards(config);
-  return planRun(config, (model) => planWork(config, model), resumed);
+  return planRun(config, (model) => planWork(config, { model, resumed }), resumed);
 }
 
-async function planWork(config: RunConfig, model: ModelContext): Promise<PlannedWork> {
+interface PlanContext {
+  readonly model: ModelContext;
+  readonly resumed: ResumedRun | undefined;
+}
+
+async function planWork(config: RunConfig, { model, resumed }: PlanContext): Promise<PlannedWork> {
   const { counts, base } = model;
   const sources = await readTrainSources(config, model);
   const { data: prompts, start, fitted } = sources;
-  const rewardWarnings = await tryRewards(config, { base, modules: packageEntries });
   const policy = measureAdapter(config, { model, start });
   const hasValue = config.advantageEstimator === 'gae';
   const value = hasValue ? measureAdapter(valueLoraFields(config), { model }) : undefined;
@@ -74,7 +82,6 @@ async function planWork(config: RunConfig, model: ModelContext): Promise<Planned
     train: prompts.train.length,
     validation,
     warnings: [
-      ...rewardWarnings,
       ...(start?.warning === undefined ? [] : [start.warning]),
       ...describePrompts(prompts.report),
     ],
@@ -84,7 +91,12 @@ async function planWork(config: RunConfig, model: ModelContext): Promise<Planned
       promptCount: prompts.train.length,
     }),
     trainable: { policy: policy.size, ...(value && { value: value.size + hiddenSize + 1 }) },
-    rewards: config.reward,
+    rewards: config.reward.map(withoutRewardSecrets),
+    open: async () => {
+      if (resumed !== undefined)
+        await expectTrustedRewards(config, { ...resumed, run: resumed.folder });
+      return tryRewards(config, { base, modules: packageEntries });
+    },
     ...(config.preset && {
       preset: {
         name: config.preset,
@@ -127,12 +139,14 @@ function countFlops(config: RunConfig, work: Work): number {
     pass - 2 * frozenLayers * counts.perLayer * meanLength;
   const value = work.value ? passAbove(work.value) : 0;
   const generate = 2 * pass;
+  // A server generates elsewhere; log π_old is then recomputed.
+  const rollOut = config.rollouts === undefined ? generate : passAbove(work.policy);
   const score = pass + value;
   const update = config.ppoEpochs * 2 * (passAbove(work.policy) + value);
   const models = work.value ? 2 : 1;
   const evaluate = generate * (1 + config.evalBestOf) + config.evalBestOf * pass * (1 + models);
   return (
-    schedule.totalSteps * responsesPerStep * (generate + score + update) +
+    schedule.totalSteps * responsesPerStep * (rollOut + score + update) +
     schedule.evaluations * validation * evaluate
   );
 }

@@ -33,9 +33,9 @@ export const generationConfigSchema = z.strictObject({
   numReturnSequences: z.int().min(1).default(1).describe('Texts per prompt'),
   seed: z.int().default(0).describe('Random seed; the same seed repeats the same texts'),
   precision: z
-    .enum(['f32', 'f32-feeds', 'int8'])
+    .enum(['f32', 'f32-feeds', 'int8', 'int8-packed'])
     .default('f32')
     .describe(
-      'Precision of the weights while generating: f32 is fast, f32-feeds shares the base weights instead of copying them, int8 is small but inexact',
+      'Precision of the weights while generating: f32 is fast, f32-feeds shares the base weights instead of copying them, int8 is small but inexact, int8-packed is faster than int8 if the base is int8 but copies its weights',
     ),
 });

@@ -68,6 +68,12 @@ describe('loadConfigFile()', () => {
     await expect(loadConfigFile(yaml)).rejects.toThrow(`Cannot read ${yaml} line 3, column 1: `);
     const twice = write('a.yaml', 'seed: 1\nseed: 2\n');
     await expect(loadConfigFile(twice)).rejects.toThrow(`Cannot read ${twice} line 2, column 1: `);
+    const alias = write('d.yaml', 'seed: *unknown\n');
+    await expect(loadConfigFile(alias)).rejects.toThrow(
+      `Cannot read ${alias}: it must be valid YAML or JSON (`,
+    );
+    const deep = write('e.yaml', `seed: ${'['.repeat(20_000)}`);
+    await expect(loadConfigFile(deep)).rejects.toThrow('values must be nested less deeply');
     const program = write('a.ts', 'throw new Error("no\\n luck");');
     await expect(loadConfigFile(program)).rejects.toThrow(`Cannot load ${program}: no luck`);
   });

@@ -68,12 +68,25 @@ async function readText(file: string): Promise<string> {
 
 /** Parses YAML; JSON is YAML too. */
 function parseText(text: string, file: string): FileContent {
+  try {
+    return parseYaml(text, file);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    // The parser throws what it does not list, such as unknown aliases.
+    const { message } = error as Error;
+    throw new ConfigError(`Cannot read ${file}: it must be valid YAML or JSON (${message})`);
+  }
+}
+
+function parseYaml(text: string, file: string): FileContent {
   const counter = new LineCounter();
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false });
   const [error] = document.errors;
   if (error !== undefined) {
     const { line, col } = counter.linePos(error.pos[0]);
-    throw new ConfigError(`Cannot read ${file} line ${line}, column ${col}: ${error.message}`);
+    const isTooDeep = /call stack/.test(error.message);
+    const problem = isTooDeep ? 'values must be nested less deeply' : error.message;
+    throw new ConfigError(`Cannot read ${file} line ${line}, column ${col}: ${problem}`);
   }
   const lines = new Map<string, number>();
   for (const { key } of isMap(document.contents) ? document.contents.items : []) {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { nearestName } from './parse-config.ts';
 import { resolvePPOConfig } from './ppo-config.ts';
+import { resolveRunConfig } from './run-config.ts';
 import { resolveRewardConfig, resolveSFTConfig } from './stage-config.ts';
 
 const names = ['hiddenSize', 'headDim', 'numLayers', 'dropout'];
@@ -35,5 +36,12 @@ test.each([resolvePPOConfig, resolveSFTConfig, resolveRewardConfig])(
 test('an error suggests the nearest allowed value', () => {
   expect(() => resolvePPOConfig({ schedule: 'cosinus' as 'cosine' })).toThrow(
     'schedule must be constant, linear or cosine, got "cosinus"; did you mean "cosine"?',
+  );
+});
+
+test('an error shows URLs without passwords', () => {
+  const reward = 'https://me:pass@host/score?key=1' as unknown as string[];
+  expect(() => resolveRunConfig({ prompts: 'p.jsonl', reward })).toThrow(
+    /^Cannot use the run config: reward must be .*, got "https:\/\/host\/score"$/,
   );
 });

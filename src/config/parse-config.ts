@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { stringifyWithoutSecrets } from '../http/index.ts';
 import { configFields } from './config-fields.ts';
 
 /** An invalid config. The message is one sentence about the first error. */
@@ -82,7 +83,8 @@ function describeUnknown(key: string, known: readonly string[]): string {
 
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
-  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
+  if (typeof value === 'number') return String(value);
+  return stringifyWithoutSecrets(value) ?? String(value);
 }
 
 /** The most similar known name, if any is close; ignores case, `-` and `_`.

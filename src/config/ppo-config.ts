@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { generationConfigSchema } from './generation-config.ts';
 import { type LoraFields, loraConfigShape, loraLayersSchema } from './lora-config.ts';
 import { parseConfig, type WithModel } from './parse-config.ts';
+import { findRolloutError } from './rollout-spec.ts';
 
 const count = z.int().min(1);
 const rate = z.number().positive();
@@ -48,12 +49,26 @@ export const ppoConfigShape = {
   stop: generationConfigSchema.shape.stop,
   samplesPerPrompt: count.default(1).describe('Responses per prompt in a step'),
   rolloutPrecision: generationConfigSchema.shape.precision.describe(
-    'Precision of the weights while generating: f32 is fast, f32-feeds shares the base weights instead of copying them, int8 multiplies bytes and corrects by importance weights; int8 if basePrecision is int8 or auto',
+    'Precision of the weights while generating: f32 is fast, f32-feeds shares the base weights instead of copying them, int8 multiplies bytes and corrects by importance weights, int8-packed does so with a copy of an int8 base, which is faster; int8 if basePrecision is int8 or auto',
   ),
   rolloutBatchSize: count
     .optional()
     .describe(
       'Responses generated at the same time; default: 32, or fewer if their keys and values need more than 1 GiB',
+    ),
+  rollouts: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Server that generates the responses of training steps: vllm:http://host:8000 or sglang:http://host:30000; evaluation stays local; default: this process generates them',
+    ),
+  rolloutFolder: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Folder in which the server of rollouts finds the adapters of the policy, at the same path on both machines; default: a temporary folder, for a server on the same machine',
     ),
 
   batchSize: count.default(4).describe('Prompts per step'),
@@ -82,12 +97,12 @@ export const ppoConfigShape = {
   microBatchSize: count
     .optional()
     .describe(
-      'Responses per forward and backward pass; changes memory, not results; default: as many as fit maxTokensAtOnce',
+      'Responses per forward and backward pass; changes memory, and results only by rounding; default: as many as fit maxTokensAtOnce',
     ),
   maxTokensAtOnce: count
     .default(1024)
     .describe(
-      'Most tokens per forward and backward pass of the update; a longer response runs alone',
+      'Most tokens per forward and backward pass of the update; a longer response runs alone; changes memory, and results only by rounding',
     ),
   keepPasses: z
     .boolean()
@@ -210,7 +225,7 @@ export const ppoConfigShape = {
     .min(0)
     .default(2)
     .describe(
-      'Cap on the importance weight π_old/π_sampling in the loss for tokens that were not sampled from π_old (int8 rollout, top-k, top-p, min-p); 0 means no correction',
+      'Cap on the importance weight π_old/π_sampling in the loss for tokens that were not sampled from π_old (int8 rollout, rollouts by a server, top-k, top-p, min-p); 0 means no correction',
     ),
   entropyCoef: z.number().min(0).default(0).describe('Weight of the entropy bonus'),
   targetKl: rate.optional().describe('Stop the update of a step early once approxKL exceeds this'),
@@ -306,7 +321,9 @@ export function findPpoContradiction(config: PPOConfig): string | undefined {
   if (microBatchSize !== undefined && microBatchSize > largest) {
     return `microBatchSize must be at most the responses of an optimiser step (${largest}), got ${microBatchSize}`;
   }
-  return findEstimatorContradiction(config) ?? findRangeContradiction(config);
+  return (
+    findEstimatorContradiction(config) ?? findRangeContradiction(config) ?? findRolloutError(config)
+  );
 }
 
 function findEstimatorContradiction(config: PPOConfig): string | undefined {

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatRewardSpec, parseRewardSpec, splitRewardSpec } from './reward-spec.ts';
+import {
+  formatRewardSpec,
+  parseRewardSpec,
+  splitRewardSpec,
+  withoutRewardSecrets,
+} from './reward-spec.ts';
 
 describe('parseRewardSpec()', () => {
   test.each([
@@ -74,4 +79,13 @@ describe('parseRewardSpec()', () => {
       }),
     );
   });
+});
+
+test('withoutRewardSecrets() changes only the URLs of servers', () => {
+  expect(withoutRewardSecrets('judge=https://me:pass@host/score=0.5')).toBe(
+    'judge=https://host/score=0.5',
+  );
+  expect(withoutRewardSecrets('http://host/score?key=1')).toBe('http://host/score');
+  const pattern = 'regex:pattern=https://me:pass@host/a?b';
+  expect(withoutRewardSecrets(pattern)).toBe(pattern);
 });

@@ -1,3 +1,4 @@
+import { withoutSecrets } from '../http/index.ts';
 import { ConfigError } from './parse-config.ts';
 
 /** A source of scores as written in a config. */
@@ -63,4 +64,12 @@ export function formatRewardSpec({ name, kind, place, weight }: RewardSpec): str
   const scheme = kind === 'human' || kind === 'model' ? `${kind}:` : '';
   const start = name === undefined ? '' : `${name}=`;
   return `${start}${scheme}${place}${weight === 1 ? '' : `=${weight}`}`;
+}
+
+/** A reward as it is shown: the URL of a server has no credentials and no query.
+ *  @example 'judge=https://me:pass@host/score?key=1'  →  'judge=https://host/score' */
+export function withoutRewardSecrets(text: string): string {
+  const spec = splitRewardSpec(text);
+  if (spec.kind !== 'server') return text;
+  return formatRewardSpec({ ...spec, place: withoutSecrets(spec.place) });
 }

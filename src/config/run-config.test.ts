@@ -34,6 +34,10 @@ describe('resolveRunConfig()', () => {
       { valueInit: 'reward', reward: ['model:rm=0.5'] },
       'valueInit must be zero unless exactly one reward is a model: with weight 1 for the value model to copy, got model:rm=0.5',
     ],
+    [
+      { valueInit: 'reward', reward: ['http://me:pass@host/score?key=1', 'flesch'] },
+      'valueInit must be zero unless exactly one reward is a model: with weight 1 for the value model to copy, got http://host/score, flesch',
+    ],
   ])('rejects %j', (options, error) => {
     expect(() => resolveRunConfig({ ...required, ...options }, { name: 'a.yaml' })).toThrow(
       `Cannot use a.yaml: ${error}`,
@@ -55,6 +59,8 @@ describe('resolvePaths()', () => {
       prompts: 'p.jsonl',
       validationFile: 'owner/name',
       output: 'runs/a',
+      rollouts: 'vllm:http://host:8000',
+      rolloutFolder: 'shared',
       reward: ['r.ts=2', 'model:rm', 'http://host/score', 'human=2'],
     };
     expect(resolvePaths(config, 'conf')).toEqual({
@@ -62,6 +68,8 @@ describe('resolvePaths()', () => {
       prompts: join('conf', 'p.jsonl'),
       validationFile: 'owner/name',
       output: join('conf', 'runs/a'),
+      rollouts: 'vllm:http://host:8000',
+      rolloutFolder: join('conf', 'shared'),
       reward: [
         ...[`${join('conf', 'r.ts')}=2`, `model:${join('conf', 'rm')}`],
         ...['http://host/score', 'human=2'],

@@ -14,6 +14,7 @@ import {
   formatRewardSpec,
   parseRewardSpec,
   splitRewardSpec,
+  withoutRewardSecrets,
 } from './reward-spec.ts';
 import { trainingConfigShape } from './training-config.ts';
 
@@ -56,12 +57,28 @@ export const runOwnShape = {
     .describe('Seconds to wait for the next human score; default: no limit'),
 };
 
+/** The value of `queue` for jobs in the trainer's own process. */
+export const noQueue = 'none';
+
+/** Where the jobs of a step run. */
+export const queueShape = {
+  queue: z
+    .string()
+    .regex(/^(rediss?:\/\/\S+|none)$/)
+    .optional()
+    .meta({ rule: 'a URL such as redis://host:6379/0 (rediss:// with TLS), or none' })
+    .describe(
+      'Redis of the workers that run the jobs of each step, such as redis://host:6379/0; see proximal worker; default: none, the jobs run in this process',
+    ),
+};
+
 /** All fields of a PPO run in one flat object: the keys of a config file and the command's flags. */
 export const runConfigShape = {
   ...dataConfigShape,
   ...ppoConfigShape,
   ...trainingConfigShape,
   ...runOwnShape,
+  ...queueShape,
 };
 
 export const runConfigSchema = z.strictObject(runConfigShape).superRefine((config, context) => {
@@ -115,7 +132,10 @@ function findRunContradiction(config: RunConfig): string | undefined {
   if (error !== undefined) return error;
   const models = reward.map(parseRewardSpec).filter(({ kind }) => kind === 'model');
   if (valueInit === 'reward' && (models.length !== 1 || models[0]!.weight !== 1)) {
-    return `valueInit must be zero unless exactly one reward is a model: with weight 1 for the value model to copy, got ${reward.join(', ')}`;
+    return `valueInit must be zero unless exactly one reward is a model: with weight 1 for the value model to copy, got ${reward.map(withoutRewardSecrets).join(', ')}`;
+  }
+  if (config.queue !== undefined && config.queue !== noQueue && config.keepPasses) {
+    return 'keepPasses must not be true with a queue, because jobs on workers reuse nothing; leave it out';
   }
   return findPpoContradiction(config) ?? findDataContradiction(config);
 }
@@ -126,7 +146,7 @@ const dataFile = /\.(jsonl|ndjson|json|csv|tsv|txt|parquet)(\.gz)?$/i;
 type PathFields = Partial<
   Pick<
     RunConfigOptions,
-    'modelName' | 'adapter' | 'prompts' | 'validationFile' | 'output' | 'reward'
+    'modelName' | 'adapter' | 'prompts' | 'validationFile' | 'output' | 'reward' | 'rolloutFolder'
   >
 > & { data?: string };
 
@@ -136,12 +156,15 @@ type PathFields = Partial<
 export function resolvePaths<C extends PathFields>(config: C, folder: string): C {
   const resolved: PathFields = {};
   const { modelName, adapter, prompts, data, validationFile, output, reward } = config;
+  const { rolloutFolder } = config;
   if (typeof modelName === 'string') resolved.modelName = resolveIfPath(modelName, folder);
   if (typeof prompts === 'string') resolved.prompts = resolveIfPath(prompts, folder);
   if (typeof data === 'string') resolved.data = resolveIfPath(data, folder);
   if (typeof validationFile === 'string')
     resolved.validationFile = resolveIfPath(validationFile, folder);
   if (typeof output === 'string') resolved.output = resolvePath(output, folder);
+  if (typeof rolloutFolder === 'string')
+    resolved.rolloutFolder = resolvePath(rolloutFolder, folder);
   if (typeof adapter === 'string') resolved.adapter = resolvePath(adapter, folder);
   if (Array.isArray(reward)) resolved.reward = reward.map((text) => resolveReward(text, folder));
   return { ...config, ...resolved };

@@ -26,7 +26,9 @@ const stageShape = {
   batchSize: count.default(16).describe('Texts, or pairs of texts, per optimiser step'),
   maxTokensAtOnce: count
     .default(2048)
-    .describe('Most tokens per forward and backward pass; changes memory, not results'),
+    .describe(
+      'Most tokens per forward and backward pass; changes memory, and results by rounding and, with loraDropout, by other dropout masks',
+    ),
   schedule: schedule
     .unwrap()
     .default('cosine')

@@ -1,11 +1,12 @@
 /** The contract between the dashboard's server and its page. */
 
 import type { TokenRecord } from '../loop/records.ts';
+import type { WorkerState, WorkersState } from '../queue/workers-file.ts';
 import type { LogRow } from '../run/log-files.ts';
 import type { RunCommand } from '../run/run-control.ts';
 import type { RunState } from '../run/run-state.ts';
 
-export type { LogRow };
+export type { LogRow, WorkerState, WorkersState };
 
 export type RunKindName = 'ppo' | 'sft' | 'reward';
 
@@ -41,6 +42,8 @@ export interface RunSummary {
   readonly results: Readonly<Record<string, number>>;
   /** What people wrote about the run; empty if nothing. */
   readonly note: string;
+  /** When it last wrote the state of its workers; null if it has none. */
+  readonly workersAt: string | null;
 }
 
 /** Metrics as columns, in order of steps; null if a step has no such number. */
@@ -217,6 +220,7 @@ export interface ApiError {
  * GET  api/runs/:id/metrics?points=&from=   → MetricColumns, thinned to about `points` rows
  * GET  api/runs/:id/evaluations             → EvaluationRow[]
  * GET  api/runs/:id/log                     → LogRow[]
+ * GET  api/runs/:id/workers                 → WorkersState, or null without a queue
  * GET  api/runs/:id/samples?…SampleQuery    → SamplePage
  * GET  api/runs/:id/samples/:index/tokens   → TokenColumns
  * POST api/runs/:id/control {command}       → 204; events report the result
@@ -235,6 +239,8 @@ export interface DashboardSource {
   metrics(run: string): Promise<MetricColumns>;
   evaluations(run: string): Promise<readonly EvaluationRow[]>;
   log(run: string): Promise<readonly LogRow[]>;
+  /** Null if the run sends no jobs to workers. */
+  workers(run: string): Promise<WorkersState | null>;
   samples(run: string, query: SampleQuery): Promise<SamplePage>;
   tokens(run: string, index: number): Promise<TokenColumns>;
   /** Undefined in a report, which is read-only. */

@@ -1,9 +1,10 @@
 import { AdvantageComputer, ValueAdder } from '../advantage/index.ts';
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
+import { parseRolloutSpec } from '../config/rollout-spec.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import { ExperienceBuffer } from '../experience-buffer/index.ts';
-import { sharedPrecision } from '../generation/index.ts';
+import { recomputesLogprobs, sharedPrecision } from '../generation/index.ts';
 import {
   type LoadedModel,
   PolicyModel,
@@ -18,6 +19,7 @@ import {
   type Rewards,
   toWeightedSources,
 } from '../reward-kl/index.ts';
+import { RolloutServer, withServerRollouts } from '../rollout-server/index.ts';
 import { TokenAttributor } from '../token-attribution/index.ts';
 import {
   cachedTokens,
@@ -32,6 +34,7 @@ import {
   copyAdapter,
   createRewardModel,
   createValueModel,
+  describeBase,
   describeRandomHead,
   freshAdapter,
 } from './roles.ts';
@@ -55,6 +58,8 @@ export interface PPOComponents {
   readonly buffer: ExperienceBuffer;
   /** Most tokens of a step whose forward passes the update reuses by default. */
   readonly maxCachedTokens: number;
+  /** Generates the responses of training steps, if the config names a server. */
+  readonly rolloutServer: RolloutServer | undefined;
   /** Runs the heavy parts of a step. */
   readonly jobs: StepJobs;
   readonly modelTrainer: ModelTrainer;
@@ -144,16 +149,19 @@ function connect(
     return defaults && !uses.some((part) => part in replaced) ? defaults[name] : build();
   };
   const trained = ['policy', 'value', 'policyLoss', 'valueLoss'] as const;
-  const jobs = create(
-    'jobs',
-    ['config', 'reference', ...trained],
-    () => new LocalJobs({ config, policy, reference, value, policyLoss, valueLoss }),
+  const rolloutServer = create('rolloutServer', ['config', 'policy'], () =>
+    makeRolloutServer(parts),
   );
-  const { temperature, klEstimator, rolloutPrecision } = config;
-  const recomputeLogprobs = rolloutPrecision === 'int8';
+  const jobs = create('jobs', ['config', 'reference', 'rolloutServer', ...trained], () => {
+    const local = new LocalJobs({ config, policy, reference, value, policyLoss, valueLoss });
+    return rolloutServer === undefined ? local : withServerRollouts(local, rolloutServer);
+  });
+  const { temperature, klEstimator } = config;
+  const recomputeLogprobs = recomputesLogprobs(config);
   const attributorOptions = { reference, policy, recomputeLogprobs, temperature, klEstimator };
   return {
     ...parts,
+    rolloutServer,
     jobs,
     attributor: create(
       'attributor',
@@ -180,6 +188,19 @@ function connect(
         }),
     ),
   };
+}
+
+function makeRolloutServer({
+  config,
+  policy,
+  model,
+}: Pick<PPOComponents, 'config' | 'policy' | 'model'>): RolloutServer | undefined {
+  if (config.rollouts === undefined) return undefined;
+  return new RolloutServer({
+    ...{ config, policy, tokenizer: model.tokenizer, about: describeBase(model) },
+    spec: parseRolloutSpec(config.rollouts)!,
+    folder: config.rolloutFolder,
+  });
 }
 
 /** Without any reward source, an untrained reward model scores, as in the specification. A class is

@@ -78,6 +78,10 @@ describe('One trunk for all models', () => {
     ['one layer per session', {}, 1],
     ['several micro-batches', { microBatchSize: 3 }, LAYERS],
     ['several minibatches', { miniBatchSize: 4, microBatchSize: 3 }, LAYERS],
+    ['known prompts', { keepPasses: undefined, miniBatchSize: 4, microBatchSize: 3 }, 1],
+    ['known prompts of several shards', { keepPasses: undefined, rolloutShardSize: 2 }, LAYERS],
+    ['known prompts below two borders', { keepPasses: true, valueLoraLayers: 1 }, 1],
+    ['known prompts, a value model on more layers', { keepPasses: true, valueLoraLayers: 3 }, 1],
     ['reused passes', { keepPasses: true }, LAYERS],
     ['reused passes of int8 rollouts', { keepPasses: true, rolloutPrecision: 'int8' }, 1],
     ['a base in bytes', { basePrecision: 'int8', rolloutPrecision: 'f32-feeds' }, LAYERS],
@@ -117,6 +121,20 @@ describe('One trunk for all models', () => {
     // Reference and values in three; all rewards together; two epochs of both models, forward and back.
     const upper = 1 + 3 + 3 + 1 + 2 * 2 * 2 * 3;
     expect([runsOf(2), runsOf(3)]).toEqual([upper, upper]);
+  });
+
+  it('embeds each prompt once, and each response once more after decoding', async () => {
+    const trainer = makeTrainer({ keepPasses: true, microBatchSize: 4 });
+    const { model } = await trainer.components();
+    const embed = vi.spyOn(model.base, 'embed');
+    const { experience } = await trainer.ppoStep(tinyPrompts, { step: 1 });
+    const embedded = embed.mock.calls.reduce((sum, [{ tokens }]) => sum + tokens.length, 0);
+    const prompts = new Set(experience.sequences.map(({ promptTokens }) => promptTokens));
+    const promptTokens = [...prompts].reduce((sum, { length }) => sum + length, 0);
+    const responseTokens = experience.tokens.length;
+    // The decoder does not run the last token of a response.
+    const decoded = responseTokens - experience.sequences.length;
+    expect(embedded).toBe(promptTokens + decoded + responseTokens);
   });
 
   it.each([{ keepPasses: true }, { keepPasses: false, microBatchSize: 5 }])(

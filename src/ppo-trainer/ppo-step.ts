@@ -10,7 +10,14 @@ import { type Responses, selectResponses } from '../models/responses.ts';
 import type { Whitening } from '../reward-kl/index.ts';
 import { toRewardSamples } from '../reward-kl/index.ts';
 import type { Rollout, RolloutSequence } from '../token-attribution/index.ts';
-import { placeColumns, type ScoreJob, StepCache, StepPlan } from '../training/index.ts';
+import {
+  inOrder,
+  type JobContext,
+  placeColumns,
+  type ScoreJob,
+  StepCache,
+  StepPlan,
+} from '../training/index.ts';
 import { reusesPrompts, type SequenceKey } from '../training/micro-batches.ts';
 import type { PPOComponents } from './components.ts';
 import { averageMetrics, rolloutMetrics, shortNames } from './step-metrics.ts';
@@ -58,7 +65,8 @@ export async function ppoStep(
   prompts: readonly PromptRecord[],
   context: StepContext,
 ): Promise<PPOStepResult> {
-  const { attributor, rewardComputer, valueAdder, advantageComputer, buffer } = components;
+  const { attributor, rewardComputer, valueAdder, advantageComputer, buffer, jobs } = components;
+  const { step, signal } = context;
   const undo = undoOf(components);
   const clock = new Stopwatch();
   // What later phases reuse from earlier ones, until the first optimiser step changes the weights.
@@ -67,27 +75,27 @@ export async function ppoStep(
   const trunk = trunkOf(components);
   try {
     // 1. Generate responses.
-    const texts = await rollOut(components, prompts, { ...context, cache });
+    const texts = await rollOut(components, prompts, { ...context, cache, trunk });
     clock.lap('generate');
 
     // 2, 3. (State, action) pairs with log π_old, log π_ref and KL_t.
     context.onProgress?.('score', 0, texts.length);
     const responses = responsesOf(texts);
     const plan = new StepPlan(responses, planConfig(components));
-    const reuse = plan.reusesPasses ? cache : undefined;
     const promptTexts = prompts.map(({ text }) => text);
-    const passes = logprobPasses(components, responses, { plan, cache: reuse, trunk });
+    const scoring = { plan, cache: plan.reusesPasses ? cache : undefined, trunk, step, signal };
+    const passes = logprobPasses(components, responses, scoring);
     const rollout = await attributor.attribute(texts, promptTexts, passes);
 
     // 4, 5. Scores of responses, rewards of tokens.
     const samples = toRewardSamples(rollout, prompts);
-    const { signal } = context;
-    const scored = await rewardComputer.computeRewards(rollout, { samples, signal, trunk });
+    const runs = { trunk, scoreTexts: jobs.scoreTexts?.(step) };
+    const scored = await rewardComputer.computeRewards(rollout, { samples, signal, ...runs });
     const { scores, rewards, stepOffsets } = scored;
 
     // 6. Values of states.
     const values = await valueAdder.addValues(rollout, stepOffsets, () =>
-      valuesOf(components, { rollout, stepOffsets, plan, cache: reuse, trunk }),
+      valuesOf(components, { rollout, stepOffsets, ...scoring }),
     );
 
     // 7, 8, 9. TD errors, advantages, returns.
@@ -111,12 +119,11 @@ export async function ppoStep(
       ...rolloutMetrics(experience, { hasValues: components.value !== undefined }),
       ...clock.metrics(experience.tokens.length),
     };
-    const { ratios } = update;
-    const { bySource } = scored;
+    const details = { texts, rewards: whitenedRewards, whitening, klCoef };
     return {
       metrics: { ...metrics, ...shortNames(metrics) },
       experience,
-      details: { texts, rewards: whitenedRewards, whitening, klCoef, bySource, ratios },
+      details: { ...details, bySource: scored.bySource, ratios: update.ratios },
     };
   } catch (error) {
     undo();
@@ -133,18 +140,28 @@ function planConfig({ config, maxCachedTokens }: PPOComponents): PPOConfig {
 async function rollOut(
   components: PPOComponents,
   prompts: readonly PromptRecord[],
-  { step, signal, onProgress, log, cache }: StepContext & { readonly cache: StepCache },
+  {
+    step,
+    signal,
+    onProgress,
+    log,
+    cache,
+    trunk,
+  }: StepContext & TrunkOptions & { readonly cache: StepCache },
 ): Promise<GeneratedText[]> {
   const { config, jobs } = components;
   const total = prompts.length * config.samplesPerPrompt;
   const size = config.rolloutShardSize ?? prompts.length;
   const texts: GeneratedText[] = [];
   const tokens = prompts.map((prompt) => prompt.tokens);
-  const reuse = reusesPrompts(tokens, planConfig(components)) ? cache : undefined;
+  const reuse = {
+    cache: reusesPrompts(tokens, planConfig(components)) ? cache : undefined,
+    trunk: config.keepPasses === false ? undefined : trunk,
+  };
   let done = 0;
   const onText = () => onProgress?.('generate', ++done, total);
   onProgress?.('generate', 0, total);
-  for (let firstPrompt = 0; firstPrompt < prompts.length; firstPrompt += size) {
+  const run = (firstPrompt: number) => {
     const shard = tokens.slice(firstPrompt, firstPrompt + size);
     const generation = {
       ...generationOptions(config),
@@ -154,10 +171,11 @@ async function rollOut(
         topLogprobsTexts: Math.min(log.logTokens, log.logSamples),
       }),
     };
-    texts.push(
-      ...(await jobs.rollOut({ prompts: shard, generation }, { cache: reuse, signal, onText })),
-    );
-  }
+    return jobs.rollOut({ prompts: shard, generation }, { ...reuse, step, signal, onText });
+  };
+  const count = Math.ceil(prompts.length / size);
+  const shards = Array.from({ length: count }, (_, shard) => shard * size);
+  for await (const part of inOrder(jobs, shards, run)) texts.push(...part);
   return texts;
 }
 
@@ -166,7 +184,7 @@ function trunkOf({ model, policy, value, rewardComputer }: PPOComponents): Trunk
   return Trunk.of(model.base, [policy, ...(value ? [value] : []), ...(rewardComputer.roles ?? [])]);
 }
 
-interface ScoringOptions extends TrunkOptions {
+interface ScoringOptions extends JobContext {
   readonly plan: StepPlan;
   /** Set if the update reuses the passes. */
   readonly cache: StepCache | undefined;
@@ -176,13 +194,17 @@ interface ScoringOptions extends TrunkOptions {
 function logprobPasses(
   { jobs }: PPOComponents,
   responses: Responses<SequenceKey>,
-  { plan, cache, trunk }: ScoringOptions,
+  { plan, ...context }: ScoringOptions,
 ) {
   const run = async (score: (job: ScoreJob) => ReturnType<typeof jobs.refLogprobs>) => {
     const logprobs = new Float32Array(responses.tokens.length);
     const entropies = new Float32Array(responses.tokens.length);
-    for (const [microBatch, indices] of plan.microBatches.entries()) {
-      const part = await score({ microBatch, responses: selectResponses(responses, indices) });
+    const parts = inOrder(jobs, plan.microBatches, (indices, microBatch) =>
+      score({ microBatch, responses: selectResponses(responses, indices) }),
+    );
+    let done = 0;
+    for await (const part of parts) {
+      const indices = plan.microBatches[done++]!;
       const { offsets } = responses;
       placeColumns(logprobs, { offsets, indices, values: part.logprobs });
       placeColumns(entropies, { offsets, indices, values: part.entropies });
@@ -190,8 +212,8 @@ function logprobPasses(
     return { logprobs, entropies };
   };
   return {
-    policy: () => run((job) => jobs.policyLogprobs(job, { cache, trunk })),
-    reference: () => run((job) => jobs.refLogprobs(job, { trunk })),
+    policy: () => run((job) => jobs.policyLogprobs(job, context)),
+    reference: () => run((job) => jobs.refLogprobs(job, context)),
   };
 }
 
@@ -200,12 +222,16 @@ async function valuesOf(
   { jobs }: PPOComponents,
   options: ScoringOptions & { readonly rollout: Rollout; readonly stepOffsets: Int32Array },
 ): Promise<Float32Array> {
-  const { rollout, stepOffsets, plan, cache, trunk } = options;
+  const { rollout, stepOffsets, plan, ...context } = options;
   const values = new Float32Array(stepOffsets.at(-1)!);
-  for (const [microBatch, indices] of plan.microBatches.entries()) {
+  const run = (indices: readonly number[], microBatch: number) => {
     const responses = selectResponses(rollout, indices);
     const stateCounts = indices.map((i) => stepOffsets[i + 1]! - stepOffsets[i]!);
-    const part = await jobs.values({ microBatch, responses, stateCounts }, { cache, trunk });
+    return jobs.values({ microBatch, responses, stateCounts }, context);
+  };
+  let done = 0;
+  for await (const part of inOrder(jobs, plan.microBatches, run)) {
+    const indices = plan.microBatches[done++]!;
     placeColumns(values, { offsets: stepOffsets, indices, values: part });
   }
   return values;
@@ -220,7 +246,7 @@ interface UpdateOptions extends StepContext, TrunkOptions {
 /** PPO epochs over the buffer, in minibatches: each is one optimiser step of both models. */
 async function updateModels(
   { buffer, modelTrainer, config }: PPOComponents,
-  { step, plan, cache, trunk, klCoef, onProgress }: UpdateOptions,
+  { step, signal, plan, cache, trunk, klCoef, onProgress }: UpdateOptions,
 ) {
   const size = config.miniBatchSize ?? buffer.size;
   const total = config.ppoEpochs * Math.ceil(buffer.size / size);
@@ -234,8 +260,7 @@ async function updateModels(
       const result = await modelTrainer.trainStep(batch, {
         klCoef,
         microBatches: plan.microBatchesOf(batch),
-        cache,
-        trunk,
+        ...{ cache, trunk, step, signal },
       });
       // The weights have changed.
       cache.drop();

@@ -147,8 +147,9 @@ export class PPOTrainer {
   /** Frees all sessions; a model that was passed in stays usable. */
   async dispose(): Promise<void> {
     if (this.built === undefined) return;
-    const { policy, reference, model } = await this.built;
+    const { policy, reference, model, rolloutServer } = await this.built;
     this.built = undefined;
+    await rolloutServer?.dispose();
     await policy.dispose();
     await reference.dispose();
     if (this.options.model === undefined) await model.base.dispose();
@@ -166,6 +167,7 @@ export class PPOTrainer {
       initialAdapter: initial?.adapter,
       warn,
     });
+    await components.rolloutServer?.connect();
     this.initialRewards = components.rewardComputer.state();
     return components;
   }

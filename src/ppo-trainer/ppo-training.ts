@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { PPOConfig } from '../config/ppo-config.ts';
+import { parseRolloutSpec } from '../config/rollout-spec.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
 import { evaluationMetrics, readArrays, type Training, writeArrays } from '../loop/index.ts';
@@ -78,12 +79,14 @@ interface Monitors {
   readonly motion: MotionMonitor;
 }
 
-/** What must be the same for a run to resume exactly. */
+/** What must be the same for a run to resume exactly; the server of rollouts may have moved. */
 export function ppoIdentity(
   config: PPOConfig,
   order: { readonly shuffle: boolean; readonly promptCount: number },
 ): Record<string, unknown> {
-  return { ...config, ...order };
+  const { rollouts, rolloutFolder: _, ...rest } = config;
+  const kind = rollouts && parseRolloutSpec(rollouts)?.kind;
+  return { ...rest, ...(kind && { rollouts: kind }), ...order };
 }
 
 /** Writes adapters as PEFT folders and the moments of the optimisers. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readAdapter, writeAdapter } from '../base-setup/index.ts';
+import { readAdapter, type WriteAdapterOptions, writeAdapter } from '../base-setup/index.ts';
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { type PPOConfig, valueLoraFields } from '../config/ppo-config.ts';
@@ -103,17 +103,21 @@ interface TrainedRoles {
   readonly value?: ValueModel | undefined;
 }
 
+/** What an adapter's config says about its base. */
+export function describeBase(model: LoadedModel): WriteAdapterOptions {
+  return {
+    baseModelNameOrPath: model.name ?? model.folder,
+    fanInFanOut: transposedModules(model.base.architecture).size > 0,
+  };
+}
+
 /** Writes the policy's adapter into a folder as PEFT does, and the value model's into another. */
 export async function saveRoles(
   { model, policy, value }: TrainedRoles,
   { policyFolder, valueFolder }: { policyFolder: string; valueFolder: string },
 ): Promise<void> {
   const { architecture } = model.base;
-  const about = {
-    baseModelNameOrPath: model.name ?? model.folder,
-    fingerprint: model.base.fingerprint(),
-    fanInFanOut: transposedModules(architecture).size > 0,
-  };
+  const about = { ...describeBase(model), fingerprint: model.base.fingerprint() };
   await writeAdapter(policyFolder, policy.adapter!, about);
   if (value === undefined) return;
   const { tokenClassifier } = architecture.family.names;

@@ -65,7 +65,9 @@ function tokenRecords(
     ? whiteningOf(result.experience.rewards, config.whitening)
     : null;
   return texts.flatMap((text, i): TokenRecord[] => {
-    const { entropies, alternatives } = text;
+    const { alternatives } = text;
+    const { offsets, entropies: recomputed } = result.experience;
+    const entropies = text.entropies ?? recomputed?.subarray(offsets[i]!, offsets[i + 1]!);
     if (entropies === undefined || alternatives === undefined) return [];
     const { promptIdx, sample, promptText, pieces } = result.experience.sequences[i]!;
     return [

@@ -1,7 +1,13 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { EvaluationRow, LogRow, RunStatus, TokenColumns } from '../../src/dashboard/api.ts';
+import type {
+  EvaluationRow,
+  LogRow,
+  RunStatus,
+  TokenColumns,
+  WorkersState,
+} from '../../src/dashboard/api.ts';
 
 /** Hostile texts: markup, terminal escapes, and characters that JSON and HTML must escape. */
 export const hostileTexts = [
@@ -31,6 +37,8 @@ export interface FakeRunOptions {
   readonly evaluations?: number;
   readonly startedAt?: string;
   readonly message?: string;
+  /** Contents of `workers.json`; no file by default. */
+  readonly workers?: WorkersState;
   /** Additional config keys. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
@@ -58,6 +66,7 @@ export function writeFakeRun(folder: string, options: FakeRunOptions = {}): void
   lines('tokens.jsonl', tokens, (i) => fakeTokens(i, perStep));
   lines('evaluations.jsonl', evaluations, (i) => fakeEvaluation(i === 0 ? 0 : steps, kind));
   lines('log.jsonl', 3, (i) => fakeLog(steps)[i]!);
+  if (options.workers) writeJson(join(folder, 'workers.json'), options.workers);
   const common = { version: '0.1.0', pid: process.pid, startedAt, step: steps, totalSteps, status };
   if (isActive)
     writeJson(join(folder, 'run.lock'), { pid: process.pid, host: hostname(), id: 'a' });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  formatBytes,
   formatColumn,
   formatExact,
   formatFixed,
@@ -10,6 +11,18 @@ import {
   oneLine,
   visibleText,
 } from './format.ts';
+
+test.each([
+  [0, '0 B'],
+  [850, '850 B'],
+  [999.6, '1.0 kB'],
+  [1_240_000, '1.2 MB'],
+  [9_960_000, '10 MB'],
+  [25_000_000_000, '25 GB'],
+  [4e15, '4000 TB'],
+])('formatBytes(%s) is %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
+});
 
 describe('formatNumber()', () => {
   test.each([

@@ -38,6 +38,16 @@ export function formatPercent(fraction: number | null | undefined): string {
     : `${formatNumber(Math.round(1000 * fraction) / 10)}%`;
 }
 
+/** Bytes in decimal units, with at most one decimal.
+ *  @example 850  →  '850 B', 1_240_000  →  '1.2 MB', 25_000_000  →  '25 MB' */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let [unit, scaled] = [0, bytes];
+  // 999.5 would be shown as 1000 of the smaller unit.
+  for (; scaled >= 999.5 && unit < units.length - 1; unit++) scaled /= 1000;
+  return `${scaled.toFixed(unit === 0 || scaled >= 9.95 ? 0 : 1)} ${units[unit]}`;
+}
+
 /** A number with every digit that a run records, 7 significant ones, so that equations of such numbers
  *  can be checked with a calculator.
  *  @example 0.10000000149  →  '0.1';  −0.0523411987  →  '−0.0523412';  1.5e−7  →  '1.5e-7' */

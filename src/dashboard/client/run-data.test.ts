@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fakeWorkers } from '../../../test/helpers/fake-workers.ts';
 import type { DashboardSource, MetricColumns, RunSummary } from '../api.ts';
 import { appendRows, maxRows, RunData, thinRows } from './run-data.ts';
 
@@ -23,6 +24,7 @@ function slowSource() {
     live: undefined,
     metrics: () => new Promise((answer) => waiting.push(answer)),
     config: async () => ({ seed: 1 }),
+    workers: async () => null,
     evaluations: async () => {
       requested.push('evaluations');
       return [{ step: 1, 'eval/kl': 2 }];
@@ -40,7 +42,7 @@ function slowSource() {
 }
 
 const withCounts = (evaluations: number, log: number) =>
-  ({ counts: { metrics: 0, samples: 0, evaluations, log } }) as RunSummary;
+  ({ counts: { metrics: 0, samples: 0, evaluations, log }, workersAt: null }) as RunSummary;
 
 describe('RunData', () => {
   test('rows that arrive during a load are kept', async () => {
@@ -85,6 +87,24 @@ describe('RunData', () => {
     expect(requested).toEqual([]);
     data.follow(withCounts(2, 1));
     expect(requested).toEqual(['evaluations']);
+  });
+
+  test('workers are reloaded until they are those of the list', async () => {
+    const { source, answer } = slowSource();
+    let [state, loads] = [fakeWorkers(), 0];
+    const workers = async () => {
+      loads++;
+      return state;
+    };
+    const data = new RunData({ ...source, workers }, 'a');
+    await answer(rows(1));
+    expect(data.workers.value).toEqual(state);
+    data.follow({ ...withCounts(1, 1), workersAt: state.updatedAt });
+    expect(loads).toBe(1);
+    state = fakeWorkers({ updatedAt: '2026-01-31T12:01:33.000Z', workers: [] });
+    data.follow({ ...withCounts(1, 1), workersAt: state.updatedAt });
+    await new Promise(setImmediate);
+    expect([loads, data.workers.value]).toEqual([2, state]);
   });
 
   test('reports what cannot be loaded, and loads the rest', async () => {

@@ -1,8 +1,15 @@
 import { computed, signal } from '@preact/signals';
-import type { DashboardSource, EvaluationRow, LogRow, MetricColumns, RunSummary } from '../api.ts';
+import type {
+  DashboardSource,
+  EvaluationRow,
+  LogRow,
+  MetricColumns,
+  RunSummary,
+  WorkersState,
+} from '../api.ts';
 import { collectSeries } from './charts/series.ts';
 
-type Part = 'metrics' | 'evaluations' | 'log' | 'config';
+type Part = 'metrics' | 'evaluations' | 'log' | 'config' | 'workers';
 
 /** The data of one run: loaded when it is first shown, then updated by events. */
 export class RunData {
@@ -10,6 +17,8 @@ export class RunData {
   readonly evaluations = signal<readonly EvaluationRow[]>([]);
   readonly log = signal<readonly LogRow[]>([]);
   readonly config = signal<Readonly<Record<string, unknown>>>({});
+  /** Null if the run sends no jobs to workers. */
+  readonly workers = signal<WorkersState | null>(null);
   /** The series for the charts. */
   readonly series = computed(() =>
     collectSeries(
@@ -47,6 +56,9 @@ export class RunData {
       config: async () => {
         this.config.value = await source.config(id);
       },
+      workers: async () => {
+        this.workers.value = await source.workers(id);
+      },
     };
     this.load();
   }
@@ -65,13 +77,14 @@ export class RunData {
     }
   }
 
-  /** Reloads the evaluations and the log if the run has more of them. */
-  follow({ counts: { evaluations, log } }: RunSummary): void {
+  /** Reloads the evaluations and the log if the run has more of them, and the workers if they changed. */
+  follow({ counts: { evaluations, log }, workersAt }: RunSummary): void {
     if (this.seen !== undefined && this.seen.evaluations !== evaluations) {
       void this.read('evaluations');
     }
     if (this.seen !== undefined && this.seen.log !== log) void this.read('log');
     this.seen = { evaluations, log };
+    if (workersAt !== (this.workers.value?.updatedAt ?? null)) void this.read('workers');
   }
 
   private async read(part: Part): Promise<void> {

@@ -32,6 +32,7 @@ const report: ReportData = {
     counts: { metrics: 1, samples: 2, evaluations: 0, log: 0 },
     results: {},
     note: '',
+    workersAt: null,
   },
   config: { seed: 1 },
   metrics: { steps: [1], columns: { 'objective/kl': [0.5] }, rows: 1 },

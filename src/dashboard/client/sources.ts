@@ -12,6 +12,7 @@ import type {
   RunSummary,
   SamplePage,
   TokenColumns,
+  WorkersState,
 } from '../api.ts';
 import { formatSampleQuery, querySamples } from '../sample-query.ts';
 import { commandLine } from './command-line.ts';
@@ -28,6 +29,7 @@ export function httpSource(): DashboardSource {
     metrics: (run) => get<MetricColumns>(`${base(run)}/metrics?points=${points}`),
     evaluations: (run) => get<EvaluationRow[]>(`${base(run)}/evaluations`),
     log: (run) => get<LogRow[]>(`${base(run)}/log`),
+    workers: (run) => get<WorkersState | null>(`${base(run)}/workers`),
     samples: (run, query) => get<SamplePage>(`${base(run)}/samples?${formatSampleQuery(query)}`),
     tokens: (run, index) => get<TokenColumns>(`${base(run)}/samples/${index}/tokens`),
     live: liveSource(),
@@ -98,6 +100,7 @@ export function embeddedSource(report: ReportData): DashboardSource {
     metrics: async () => report.metrics,
     evaluations: async () => report.evaluations,
     log: async () => report.log,
+    workers: async () => null,
     samples: async (_run, query) => querySamples(report.samples, query),
     tokens: async (_run, index) => {
       const columns = report.tokens[index];

@@ -40,7 +40,8 @@ export class AnswerLog {
     try {
       appendJsonLines(this.path, [row]);
     } catch (error) {
-      throw explainSystemError(error, { action: `write ${this.path}`, next: 'try again' });
+      const action = 'undo' in row ? 'undo the label' : 'save the label';
+      throw explainSystemError(error, { action, next: 'try again' });
     }
   }
 

@@ -10,7 +10,7 @@ import { asksPeople, LiveQueue, liveQueueId } from './live-queue.ts';
 import { parseAnswer, parseLabeller, parseNewQueue } from './parse-request.ts';
 import { hasQueue, listQueueIds, writeQueue } from './queue-folder.ts';
 import { type Comparison, toJsonLines } from './queue-schema.ts';
-import type { Queue, QueueProgress } from './queue-state.ts';
+import { type Queue, type QueueProgress, WriteSequence } from './queue-state.ts';
 import { StoredQueue } from './stored-queue.ts';
 
 export interface LabelStoreOptions {
@@ -47,6 +47,8 @@ export class LabelStore {
   private readonly runs: () => Promise<readonly LabelRun[]>;
   private readonly roots: readonly string[] | undefined;
   private readonly opened = new Map<string, StoredQueue>();
+  /** By the folder of the run. */
+  private readonly liveWrites = new Map<string, WriteSequence>();
   private readonly listeners = new Set<() => void>();
   private readonly onError: (error: unknown) => void;
   private readonly program: string;
@@ -71,7 +73,7 @@ export class LabelStore {
    *  the error. */
   async list(): Promise<QueueProgress[]> {
     const runs = (await this.runs()).filter(asksPeople);
-    const live = await Promise.all(runs.map((run) => new LiveQueue(run).progress()));
+    const live = await Promise.all(runs.map((run) => this.openLive(run).progress()));
     const stored: QueueProgress[] = [];
     for (const id of listQueueIds(this.folder)) {
       const queue = this.openStored(id, () => undefined);
@@ -176,7 +178,7 @@ export class LabelStore {
 
   private async open(id: string): Promise<Queue> {
     const run = (await this.runs()).find((one) => liveQueueId(one) === id && asksPeople(one));
-    if (run !== undefined) return new LiveQueue(run);
+    if (run !== undefined) return this.openLive(run);
     if (hasQueue(this.folder, id)) {
       return this.openStored(id, (error) => {
         throw error;
@@ -184,6 +186,12 @@ export class LabelStore {
     }
     const got = JSON.stringify(id.slice(0, 60));
     throw new RequestError(404, `Cannot find the queue: its id must be in the list, got ${got}`);
+  }
+
+  private openLive(run: LabelRun): LiveQueue {
+    const writes = this.liveWrites.get(run.folder) ?? new WriteSequence();
+    this.liveWrites.set(run.folder, writes);
+    return new LiveQueue(run, writes);
   }
 
   private openStored<T>(id: string, onDamage: (error: unknown) => T): StoredQueue | T {

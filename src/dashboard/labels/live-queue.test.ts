@@ -65,6 +65,23 @@ describe('the live queue of a run', () => {
     expect(await store.next(id, 'Ada')).toBeUndefined();
   });
 
+  it('writes the same score once, however often and simultaneously it arrives', async () => {
+    const { store, folder } = makeWaitingRun();
+    const given = { ...rate('a', 4), note: 'good' };
+    await Promise.all([1, 2, 3].map(() => store.answer(id, given)));
+    await store.answer(id, given);
+    const scores = await readHumanScores(folder);
+    expect(scores).toMatchObject([{ request: 'a', score: 0.5, labeller: 'Ada', note: 'good' }]);
+    expect(scores).toHaveLength(1);
+    await store.answer(id, { ...given, labeller: 'Bob' });
+    await expect(store.answer(id, rate('a', 5))).rejects.toThrow(
+      'Ada has already answered task a differently; undo that answer first',
+    );
+    const others = await Promise.allSettled([2, 3].map((n) => store.answer(id, rate('b', n))));
+    expect(others.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(await readHumanScores(folder)).toHaveLength(3);
+  });
+
   it('shows open requests, unrated ones first', async () => {
     const { store, close } = makeWaitingRun();
     await store.answer(id, rate('a', 3));

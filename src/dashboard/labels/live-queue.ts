@@ -12,7 +12,7 @@ import { AnswerBook } from './answer-log.ts';
 import type { LabelRun } from './create/response-groups.ts';
 import { questions } from './next-steps.ts';
 import { exportRow, type StoredTask } from './queue-schema.ts';
-import { type Queue, type QueueProgress, QueueState } from './queue-state.ts';
+import { type Queue, type QueueProgress, QueueState, type WriteSequence } from './queue-state.ts';
 
 /** The id of a run's live queue. */
 export function liveQueueId(run: LabelRun): string {
@@ -29,9 +29,12 @@ export function asksPeople(run: LabelRun): boolean {
  *  @example ratings 1, 3, 4, 5  →  scores −1, 0, ½, 1 */
 export class LiveQueue implements Queue {
   private readonly run: LabelRun;
+  private readonly writes: WriteSequence;
 
-  constructor(run: LabelRun) {
+  /** @param writes the same for all queues of a run */
+  constructor(run: LabelRun, writes: WriteSequence) {
     this.run = run;
+    this.writes = writes;
   }
 
   async progress(): Promise<QueueProgress> {
@@ -46,20 +49,26 @@ export class LiveQueue implements Queue {
     return (await this.state()).next(labeller);
   }
 
-  async answer(given: LabelAnswer): Promise<void> {
-    const { choice } = (await this.state()).convert(given);
-    const { task: request, labeller, note } = given;
-    const score = choice.kind === 'rating' ? (choice.rating - 3) / 2 : null;
-    await appendHumanScore(this.run.folder, {
-      ...{ request, score, labeller },
-      ...(note !== undefined && note !== '' && { note }),
+  answer(given: LabelAnswer): Promise<void> {
+    return this.writes.run(async () => {
+      const stored = (await this.state()).convert(given);
+      if (stored === undefined) return;
+      const { choice } = stored;
+      const { task: request, labeller, note } = given;
+      const score = choice.kind === 'rating' ? (choice.rating - 3) / 2 : null;
+      await appendHumanScore(this.run.folder, {
+        ...{ request, score, labeller },
+        ...(note !== undefined && note !== '' && { note }),
+      });
     });
   }
 
-  async undo(labeller: string): Promise<LabelTask> {
-    const task = (await this.state()).last(labeller);
-    await appendHumanScore(this.run.folder, { request: task.id, score: null, labeller });
-    return task;
+  undo(labeller: string): Promise<LabelTask> {
+    return this.writes.run(async () => {
+      const task = (await this.state()).last(labeller);
+      await appendHumanScore(this.run.folder, { request: task.id, score: null, labeller });
+      return task;
+    });
   }
 
   /** Includes responses whose scores the run has already used. */
@@ -80,11 +89,11 @@ export class LiveQueue implements Queue {
 
   private async readBook(): Promise<AnswerBook> {
     const book = new AnswerBook();
-    for (const { request, score, labeller, time } of await readHumanScores(this.run.folder)) {
+    for (const { request, score, ...rest } of await readHumanScores(this.run.folder)) {
       const answer = { kind: 'rating', rating: toRating(score ?? 0) } as const;
       const isUndo = score === null;
       const row = isUndo ? { undo: request } : { task: request, answer, order: [0] };
-      book.apply({ ...row, labeller, time });
+      book.apply({ ...row, ...rest });
     }
     return book;
   }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { syncFolder, syncTree } from '../../fs/index.ts';
+import { explainSystemError, syncFolder, syncTree } from '../../fs/index.ts';
 import {
   type QueueHeader,
   queueHeaderSchema,
@@ -45,8 +45,8 @@ export function listQueueIds(labels: string): string[] {
 export async function writeQueue(labels: string, content: QueueContent): Promise<string> {
   const id = createId(content.header.name);
   const temporary = join(labels, `.${id}.tmp`);
-  await mkdir(temporary, { recursive: true });
   try {
+    await mkdir(temporary, { recursive: true });
     const header = `${JSON.stringify(content.header, undefined, 2)}\n`;
     await writeFile(join(temporary, names.header), header);
     await writeFile(join(temporary, names.tasks), toJsonLines(content.tasks));
@@ -54,8 +54,9 @@ export async function writeQueue(labels: string, content: QueueContent): Promise
     await syncTree(temporary);
     await rename(temporary, join(labels, id));
     await syncFolder(labels);
-  } finally {
+  } catch (error) {
     await rm(temporary, { recursive: true, force: true });
+    throw explainSystemError(error, { action: 'save the queue', next: 'create it again' });
   }
   return id;
 }

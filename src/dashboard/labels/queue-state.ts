@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { randomStream } from '../../engine/random/index.ts';
 import type { LabelAnswer, LabelChoice, LabelQueue, LabelTask, LabelTaskKind } from '../api.ts';
 import { RequestError } from '../server/http/request-error.ts';
@@ -13,12 +14,25 @@ export interface Queue {
   progress(): Promise<QueueProgress>;
   /** A task that this labeller has not answered; undefined if there is none. */
   next(labeller: string): Promise<LabelTask | undefined>;
-  /** Saves an answer; its indices refer to the responses as `next` showed them. */
+  /** Saves an answer; its indices refer to the responses as `next` showed them. The same answer again
+   *  changes nothing: a page sends it again if it got no response. */
   answer(answer: LabelAnswer): Promise<void>;
   /** Removes the labeller's last answer and returns its task. */
   undo(labeller: string): Promise<LabelTask>;
   /** A row per answer, as `proximal reward` reads them. */
   export(): Promise<readonly object[]>;
+}
+
+/** Runs the writes of a queue one after another, since each depends on the earlier ones. */
+export class WriteSequence {
+  private last: Promise<unknown> = Promise.resolve();
+
+  run<T>(write: () => Promise<T>): Promise<T> {
+    const written = this.last.then(write);
+    // The caller gets the error; the next write starts anyway.
+    this.last = written.catch(() => {});
+    return written;
+  }
 }
 
 export interface QueueParts {
@@ -65,8 +79,9 @@ export class QueueState {
     return task && this.show(task, labeller);
   }
 
-  /** Converts an answer to stored responses; rejects one that is not valid. */
-  convert({ task: id, labeller, answer }: LabelAnswer): StoredChoice {
+  /** Converts an answer to stored responses; rejects one that is not valid. Undefined if the labeller
+   *  has already given the same answer. */
+  convert({ task: id, labeller, answer, note = '' }: LabelAnswer): StoredChoice | undefined {
     const { tasks, kind, book } = this.parts;
     const task = tasks.find((other) => other.id === id);
     if (task === undefined) {
@@ -75,14 +90,16 @@ export class QueueState {
     }
     const fault = findChoiceFault(answer, { kind, count: task.responses.length });
     if (fault !== undefined) throw new RequestError(400, `Cannot save the answer: ${fault}`);
-    if (book.answersTo(id).has(labeller)) {
-      throw new RequestError(
-        409,
-        `Cannot save the answer: ${labeller} has already answered task ${id}; undo that answer first`,
-      );
-    }
     const order = this.order(task, labeller);
-    return { choice: toStored(answer, order), order };
+    const choice = toStored(answer, order);
+    const earlier = book.answersTo(id).get(labeller);
+    if (earlier === undefined) return { choice, order };
+    if (isDeepStrictEqual(earlier.answer, choice) && (earlier.note ?? '') === note)
+      return undefined;
+    throw new RequestError(
+      409,
+      `Cannot save the answer: ${labeller} has already answered task ${id} differently; undo that answer first`,
+    );
   }
 
   /** The task that this labeller answered last. */

@@ -97,15 +97,16 @@ describe('StoredQueue', () => {
     },
   );
 
-  it('rejects a second answer, even of two at once', async () => {
+  it('rejects a different second answer, even of two at once; the same one changes nothing', async () => {
     const folder = await makeLabelQueue('pair', 1);
     const queue = new StoredQueue(folder);
     const given = { task: '1', labeller: 'Ada', answer: { kind: 'pair', choice: 'tie' } } as const;
-    const results = await Promise.allSettled([queue.answer(given), queue.answer(given)]);
-    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    const other = { ...given, answer: { kind: 'pair', choice: 0 } } as const;
+    const results = await Promise.allSettled([given, other, given].map((a) => queue.answer(a)));
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(readAnswerRows(folder)).toHaveLength(1);
-    await expect(queue.answer(given)).rejects.toThrow(
-      'Ada has already answered task 1; undo that answer first',
+    await expect(queue.answer(other)).rejects.toThrow(
+      'Ada has already answered task 1 differently; undo that answer first',
     );
   });
 });

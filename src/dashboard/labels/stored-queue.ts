@@ -6,7 +6,7 @@ import { evaluateComparison } from './comparison-result.ts';
 import { nextSteps, questions } from './next-steps.ts';
 import { answersPath, type QueueContent, readQueue } from './queue-folder.ts';
 import { type Comparison, exportRow, type StoredAnswer } from './queue-schema.ts';
-import { type Queue, type QueueProgress, QueueState } from './queue-state.ts';
+import { type Queue, type QueueProgress, QueueState, WriteSequence } from './queue-state.ts';
 
 export interface StoredQueueOptions {
   /** How to call the program in commands; `proximal` by default. */
@@ -20,7 +20,7 @@ export class StoredQueue implements Queue {
   private readonly program: string;
   private readonly content: QueueContent;
   private readonly log: AnswerLog;
-  private lastWrite: Promise<unknown> = Promise.resolve();
+  private readonly writes = new WriteSequence();
 
   constructor(folder: string, { program = 'proximal' }: StoredQueueOptions = {}) {
     this.program = program;
@@ -59,8 +59,10 @@ export class StoredQueue implements Queue {
   }
 
   answer(given: LabelAnswer): Promise<void> {
-    return this.inSequence(async () => {
-      const { choice, order } = (await this.state()).convert(given);
+    return this.writes.run(async () => {
+      const stored = (await this.state()).convert(given);
+      if (stored === undefined) return;
+      const { choice, order } = stored;
       const { task, labeller, note } = given;
       this.log.append({
         ...{ task, labeller, answer: choice as StoredAnswer['answer'] },
@@ -71,7 +73,7 @@ export class StoredQueue implements Queue {
   }
 
   undo(labeller: string): Promise<LabelTask> {
-    return this.inSequence(async () => {
+    return this.writes.run(async () => {
       const task = (await this.state()).last(labeller);
       this.log.append({ undo: task.id, labeller, time: new Date().toISOString() });
       return task;
@@ -88,13 +90,5 @@ export class StoredQueue implements Queue {
   private async state(): Promise<QueueState> {
     const { header, tasks } = this.content;
     return new QueueState({ id: this.id, kind: header.kind, tasks, book: await this.log.read() });
-  }
-
-  /** Runs writes one after another, since each depends on the earlier ones. */
-  private inSequence<T>(write: () => Promise<T>): Promise<T> {
-    const written = this.lastWrite.then(write);
-    // The caller gets the error; the next write starts anyway.
-    this.lastWrite = written.catch(() => {});
-    return written;
   }
 }

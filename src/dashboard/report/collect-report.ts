@@ -1,4 +1,5 @@
 import { posix, win32 } from 'node:path';
+import { hideUrlSecrets } from '../../http/index.ts';
 import { locateRunFiles } from '../../run/run-folder.ts';
 import type { ReportData, RunSummary, SampleRow, TokenColumns } from '../api.ts';
 import type { FoundRun } from '../server/runs/find-runs.ts';
@@ -37,7 +38,8 @@ export async function collectReport(
   };
 }
 
-/** A report is a snapshot: it has no phase and no remaining time, and counts its own samples. */
+/** A report is a snapshot: it has no phase, no remaining time and no workers, whose names are those of
+ *  machines, and counts its own samples. */
 function describeRun(summary: RunSummary, samples: number): RunSummary {
   const { message, note, counts } = summary;
   return {
@@ -46,6 +48,7 @@ function describeRun(summary: RunSummary, samples: number): RunSummary {
     note: hidePaths(note),
     phase: null,
     eta: null,
+    workersAt: null,
     counts: { ...counts, samples },
   };
 }
@@ -105,8 +108,6 @@ function interleave<T>(lists: readonly (readonly T[])[]): T[] {
 const paths = /(?<=^|[\s"'`(=:,])(?:(?:\/[^\s/"'`(),:;]+){2,}\/?|[A-Za-z]:[\\/][^\s"'`(),;]+)/g;
 /** A whole text that is a path; it may contain spaces and start with a scheme such as `model:`. */
 const wholePath = /^([A-Za-z]{2,}:)?((?:\/[^/\n]+){2,}\/?|[A-Za-z]:[\\/][^\n]+)$/;
-const credentials = /(\bhttps?:\/\/)[^\s/@]*@/gi;
-const queries = /(\bhttps?:\/\/[^\s?#"']+)\?[^\s"']*/gi;
 
 /** Shortens paths to their last part and removes passwords and queries from URLs.
  *  @example 'model:/home/me/runs/rm=2'  →  'model:rm=2'
@@ -114,7 +115,7 @@ const queries = /(\bhttps?:\/\/[^\s?#"']+)\?[^\s"']*/gi;
 export function hidePaths(text: string): string {
   const whole = wholePath.exec(text);
   if (whole !== null) return `${whole[1] ?? ''}${lastName(whole[2]!)}`;
-  return text.replace(credentials, '$1').replace(queries, '$1?…').replace(paths, lastName);
+  return hideUrlSecrets(text).replace(paths, lastName);
 }
 
 /** Applies hidePaths() to every text in a JSON value. */

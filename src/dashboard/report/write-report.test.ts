@@ -108,7 +108,7 @@ function report(name: string): ReportData {
   const counts = { metrics: 0, samples: 1, evaluations: 0, log: 0 };
   const rest = { startedAt: '', eta: null, message: attack, phase: null, counts, results: {} };
   return {
-    run: { ...run, ...rest, note: attack },
+    run: { ...run, ...rest, note: attack, workersAt: null },
     config: { systemPrompt: attack, [attack]: [attack] },
     metrics: { steps: [], columns: {}, rows: 0 },
     evaluations: [],

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative, sep } from 'node:path';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { UnusableFileError, WriteError } from '../../fs/index.ts';
 import type { ApiError } from '../api.ts';
 import type { EventHub } from './http/event-hub.ts';
 import {
@@ -51,7 +52,7 @@ export function createApp(options: AppOptions): Hono {
   app.notFound((context) => context.json<ApiError>({ error: 'Not found' }, 404));
   app.onError((error, context) => {
     const { status, message } = describeError(error);
-    if (status === 500) onError(error);
+    if (status >= 500) onError(error);
     return context.json<ApiError>({ error: message }, status);
   });
   return app;
@@ -60,9 +61,14 @@ export function createApp(options: AppOptions): Hono {
 /** The error as a client sees it, without details of this machine. */
 function describeError(error: Error): Pick<RequestError, 'status' | 'message'> {
   if (error instanceof RequestError) return error;
+  if (error instanceof UnusableFileError) return { status: 409, message: error.summary };
   if (error instanceof HTTPException) return { status: error.status, message: 'Bad request' };
+  if (error instanceof WriteError) {
+    return { status: error.isDiskFull ? 507 : 500, message: error.summary };
+  }
   if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-    return { status: 404, message: 'The file no longer exists; the run may have been deleted' };
+    const message = 'The file no longer exists; the run or queue may have been deleted';
+    return { status: 404, message };
   }
   return { status: 500, message: 'Internal: the dashboard failed; see its terminal' };
 }

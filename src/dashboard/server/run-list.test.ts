@@ -59,6 +59,7 @@ describe('the list of runs', () => {
         ...{ 'eval/length': 24, 'eval/repetition': 0.1, 'eval/explained_variance': 0.5 },
       },
       note: '',
+      workersAt: null,
     });
   });
 

@@ -10,6 +10,7 @@ import { HumanCard } from './human-card.tsx';
 import { RunList } from './run-list.tsx';
 import { RunPanel } from './run-panel.tsx';
 import { VerdictPanel } from './verdict-panel.tsx';
+import { WorkersPanel } from './workers-panel.tsx';
 import './overview-page.css';
 
 /** Screens on which the side panel would leave no room for charts. */
@@ -28,17 +29,13 @@ export function OverviewPage({ state }: { state: DashboardState }) {
       </div>
     );
   }
-  const charts = (
-    <>
-      <SelectedHeadlines state={state} />
-      <DrawnCharts state={state} />
-    </>
-  );
   if (isNarrow) {
     return (
       <div class="overview">
         <SelectedRun state={state} />
-        {charts}
+        <SelectedHeadlines state={state} />
+        <DrawnCharts state={state} />
+        <SelectedWorkers state={state} />
         <SelectedVerdict state={state} />
         <RunList state={state} />
         <DrawnConfigs state={state} />
@@ -53,7 +50,9 @@ export function OverviewPage({ state }: { state: DashboardState }) {
         <SelectedVerdict state={state} />
       </aside>
       <div class="overview-main">
-        {charts}
+        <SelectedHeadlines state={state} />
+        <SelectedWorkers state={state} />
+        <DrawnCharts state={state} />
         <DrawnConfigs state={state} />
       </div>
     </div>
@@ -81,6 +80,12 @@ function SelectedVerdict({ state }: { state: DashboardState }) {
 function SelectedHeadlines({ state }: { state: DashboardState }) {
   const run = state.run.value;
   return run === undefined ? null : <HeadlinePanel kind={run.kind} data={state.dataOf(run.id)} />;
+}
+
+function SelectedWorkers({ state }: { state: DashboardState }) {
+  const run = state.run.value;
+  const workers = run && state.dataOf(run.id).workers.value;
+  return workers ? <WorkersPanel status={run.status} workers={workers} /> : null;
 }
 
 function DrawnCharts({ state }: { state: DashboardState }) {

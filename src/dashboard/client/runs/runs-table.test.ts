@@ -6,7 +6,7 @@ const run = (name: string, change: Partial<RunSummary> = {}): RunSummary => ({
   ...{ id: name, name, kind: 'ppo', status: 'completed', step: 1, totalSteps: 2 },
   ...{ startedAt: '2026-01-01T00:00:00.000Z', eta: null, message: null, phase: null },
   counts: { metrics: 0, samples: 0, evaluations: 0, log: 0 },
-  ...{ results: {}, note: '', ...change },
+  ...{ results: {}, note: '', workersAt: null, ...change },
 });
 
 const runs = [

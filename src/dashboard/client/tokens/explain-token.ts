@@ -256,7 +256,7 @@ function collectNotes({ columns, config }: ArithmeticInput): string[] {
 function describeSampling(config: ArithmeticConfig): string | undefined {
   const { rolloutPrecision, topK, topP, minP } = config;
   const reasons = [
-    ...(rolloutPrecision === 'int8' ? ['rolloutPrecision int8'] : []),
+    ...(rolloutPrecision.startsWith('int8') ? [`rolloutPrecision ${rolloutPrecision}`] : []),
     ...(topK === undefined ? [] : [`topK ${topK}`]),
     ...(topP === 1 ? [] : [`topP ${topP}`]),
     ...(minP === 0 ? [] : [`minP ${minP}`]),

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { makeMutants } from '../../../../test/helpers/parquet-mutants.ts';
 import { makeTempFolder } from '../../../../test/helpers/runtime-temp-folder.ts';
-import { groupsFromSamples } from './response-groups.ts';
+import { groupsFromFile, groupsFromSamples } from './response-groups.ts';
 
 const row = (step: number, prompt: string, response: string, sample = 0) =>
   `${JSON.stringify({ step, promptIdx: 3, sample, prompt, response, score: null, kl: 0 })}\n`;
@@ -47,4 +48,13 @@ it('groupsFromSamples() reports a run without samples', async () => {
   await expect(groupsFromSamples(run)).rejects.toThrow(
     'Cannot take samples of a: the run has not recorded any yet',
   );
+});
+
+it('groupsFromFile() survives damaged Parquet files, since a training may share the process', async () => {
+  const path = join(makeTempFolder(), 'pairs.parquet');
+  const options = { name: 'pairs.parquet', min: 2, max: 2 };
+  for (const bytes of makeMutants(40)) {
+    writeFileSync(path, bytes);
+    await expect(groupsFromFile(path, options)).rejects.toThrow(/^Cannot read pairs\.parquet/);
+  }
 });

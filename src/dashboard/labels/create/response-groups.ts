@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { z } from 'zod';
 
 import { type DataRow, kindOf, listColumns } from '../../../data/data-row.ts';
-import { readFileRows, readJsonLines } from '../../../data/file-rows.ts';
+import { readInSandbox, readJsonLines } from '../../../data/file-rows.ts';
+import { expectOwnFile } from '../../../fs/index.ts';
 import { locateRunFiles } from '../../../run/run-folder.ts';
 import { RequestError } from '../../server/http/request-error.ts';
 import type { StoredResponse } from '../queue-schema.ts';
@@ -16,13 +16,14 @@ export interface GroupsFromFileOptions {
   readonly max: number;
 }
 
-/** The rows of a file: { prompt, responses } or { prompt, chosen, rejected }. */
+/** The rows of a file: { prompt, responses } or { prompt, chosen, rejected }. They are parsed in the
+ *  sandbox, because a dashboard may run in the process of a training. */
 export async function groupsFromFile(
   path: string,
   options: GroupsFromFileOptions,
 ): Promise<ResponseGroup[]> {
   const groups: ResponseGroup[] = [];
-  for await (const row of readFileRows({ path, name: options.name }))
+  for await (const row of readInSandbox({ path, name: options.name }))
     groups.push(toGroup(row, options));
   return groups;
 }
@@ -95,7 +96,7 @@ export async function groupsFromSamples(
   { fromStep = 0 }: { readonly fromStep?: number | undefined } = {},
 ): Promise<ResponseGroup[]> {
   const { samples } = locateRunFiles(run.folder);
-  if (!existsSync(samples)) {
+  if (!(await expectOwnFile(samples))) {
     throw new RequestError(
       400,
       `Cannot take samples of ${run.name}: the run has not recorded any yet`,

@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP, isIPv4 } from 'node:net';
 import { hostname } from 'node:os';
 import type { MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { getCookie, setCookie } from 'hono/cookie';
 import { RequestError } from './request-error.ts';
 
@@ -71,12 +70,16 @@ export const checkContentType: MiddlewareHandler = async ({ req }, next) => {
   await next();
 };
 
-export const limitBody: MiddlewareHandler = bodyLimit({
-  maxSize: MAX_BODY,
-  onError: () => {
+/** Accepts bodies of limited length. They must announce it, as those of browsers do. */
+export const limitBody: MiddlewareHandler = async ({ req }, next) => {
+  if (req.header('transfer-encoding') !== undefined) {
+    throw new RequestError(411, 'The body must have a Content-Length');
+  }
+  if (Number(req.header('content-length') ?? 0) > MAX_BODY) {
     throw new RequestError(413, `The body must have at most ${MAX_BODY} bytes`);
-  },
-});
+  }
+  await next();
+};
 
 /** Addresses that mean all interfaces of the machine. */
 const anyAddress = ['0.0.0.0', '::'];

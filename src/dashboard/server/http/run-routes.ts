@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { Hono, type HonoRequest } from 'hono';
 import { z } from 'zod';
-import { writeAtomically } from '../../../fs/index.ts';
+import { explainSystemError, writeAtomically } from '../../../fs/index.ts';
+import { readWorkersFile } from '../../../queue/workers-file.ts';
 import { runCommands } from '../../../run/run-control.ts';
 import { locateRunFiles } from '../../../run/run-folder.ts';
 import { type ControlCommand, maxNoteLength } from '../../api.ts';
@@ -58,6 +59,10 @@ export function runRoutes(library: RunLibrary, control: RequestControl): Hono {
     const tables = await library.open(req.param('id'));
     return json(await tables.log());
   });
+  routes.get('/:id/workers', async ({ req, json }) => {
+    const { folder } = await library.get(req.param('id'));
+    return json((await readWorkersFile(locateRunFiles(folder).workers)) ?? null);
+  });
   routes.get('/:id/samples', async ({ req, json }) => {
     const tables = await library.open(req.param('id'));
     return json(await tables.samples(readQuery(req, sampleFields)));
@@ -101,7 +106,8 @@ async function writeNote(folder: string, note: string): Promise<void> {
     else await writeAtomically(path, `${JSON.stringify({ note })}\n`);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS') throw error;
+    if (code !== 'EACCES' && code !== 'EPERM' && code !== 'EROFS')
+      throw explainSystemError(error, { action: 'save the note', next: 'try again' });
     throw new RequestError(409, "Cannot save the note: the run's folder must be writable");
   }
 }
@@ -138,7 +144,9 @@ async function controlRun(
     const status = summary?.status ?? 'unknown';
     throw new RequestError(409, `Cannot ${command} this run: it must be active, got ${status}`);
   }
-  await control(folder, command);
+  await control(folder, command).catch((error: unknown) => {
+    throw explainSystemError(error, { action: `${command} this run`, next: 'try again' });
+  });
   await library.refresh({ all: true });
 }
 

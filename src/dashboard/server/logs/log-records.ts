@@ -1,5 +1,4 @@
-import { open } from 'node:fs/promises';
-import { JsonlTail, readBytes, statIfExists } from '../../../fs/index.ts';
+import { JsonlTail, openOwnFile, readBytes } from '../../../fs/index.ts';
 
 /** A line of a run's log. */
 export type LogRecord = Readonly<Record<string, unknown>> & { readonly step: number };
@@ -46,7 +45,8 @@ export async function readRecordsAt(
   positions: readonly LinePosition[],
 ): Promise<(LogRecord | undefined)[]> {
   if (positions.length === 0) return [];
-  const file = await open(path);
+  const file = await openOwnFile(path);
+  if (file === undefined) return positions.map(() => undefined);
   try {
     const records: (LogRecord | undefined)[] = [];
     for (const { offset, size } of positions) {
@@ -62,12 +62,12 @@ const LAST_BYTES = 1 << 16;
 
 /** The last records of a log, from its last 64 KiB. */
 export async function readLastRecords(path: string): Promise<LogRecord[]> {
-  const stats = await statIfExists(path);
-  if (stats === undefined) return [];
-  const file = await open(path);
+  const file = await openOwnFile(path);
+  if (file === undefined) return [];
   try {
-    const from = Math.max(0, stats.size - LAST_BYTES);
-    const text = (await readBytes(file, { from, to: stats.size })).toString();
+    const { size } = await file.stat();
+    const from = Math.max(0, size - LAST_BYTES);
+    const text = (await readBytes(file, { from, to: size })).toString();
     const lines = text.split('\n').slice(from === 0 ? 0 : 1);
     return lines.flatMap((line) => parseRecord(Buffer.from(line)) ?? []);
   } finally {

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { statIfExists } from '../../../fs/index.ts';
+import { readOwnText, statIfExists } from '../../../fs/index.ts';
 import { commandOf } from '../../../run/run-config-files.ts';
 import { isRunAlive } from '../../../run/run-lock.ts';
 import { hasEnded, runStatuses, stateName } from '../../../run/run-state.ts';
@@ -56,10 +55,7 @@ export function kindOf(config: Readonly<Record<string, unknown>>): RunKindName {
 export async function readJson(
   path: string,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
-    throw error;
-  });
+  const text = await readOwnText(path);
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -69,7 +65,7 @@ export async function readJson(
   }
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A file with one JSON object, read again only if it has changed. The object's identity changes only
  *  with the file. */

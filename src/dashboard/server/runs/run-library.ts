@@ -1,3 +1,4 @@
+import { UnusableFileError } from '../../../fs/index.ts';
 import type { DashboardEvent, RunSummary } from '../../api.ts';
 import { RequestError } from '../http/request-error.ts';
 import { type FoundRun, findRuns } from './find-runs.ts';
@@ -127,7 +128,7 @@ export class RunLibrary {
   private async update(reader: RunReader): Promise<readonly DashboardEvent[]> {
     const events = await reader.update().catch((error: NodeJS.ErrnoException) => {
       // The folder is being deleted or cannot be read.
-      if (error.code !== undefined) return undefined;
+      if (error.code !== undefined || error instanceof UnusableFileError) return undefined;
       throw error;
     });
     if (events === undefined) this.drop(reader.id);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { JsonlTail, type LineSink } from '../../../fs/index.ts';
+import { JsonlTail, type LineSink, UnusableFileError } from '../../../fs/index.ts';
+import { workersStateSchema } from '../../../queue/workers-file.ts';
 import { isHumanEvaluation } from '../../../run/human-evaluation.ts';
 import { locateRunFiles, type RunPaths } from '../../../run/run-folder.ts';
 import { stateName } from '../../../run/run-state.ts';
@@ -9,7 +10,14 @@ import { evaluationNumbers } from '../../evaluation-numbers.ts';
 import { type LogRecord, parseRecord, readLastRecords } from '../logs/log-records.ts';
 import { MetricTable } from '../logs/metric-table.ts';
 import type { FoundRun } from './find-runs.ts';
-import { isLiving, JsonFile, kindOf, type ReadState, readState } from './read-state.ts';
+import {
+  isLiving,
+  JsonFile,
+  type JsonObject,
+  kindOf,
+  type ReadState,
+  readState,
+} from './read-state.ts';
 
 type RunEvent = Extract<DashboardEvent, { type: 'metrics' | 'reset' }>;
 
@@ -28,6 +36,7 @@ export class RunReader {
   private readonly log = new LineCount();
   private readonly tails: readonly JsonlTail[];
   private readonly note: JsonFile;
+  private readonly workers: JsonFile;
   private readonly times = new StepTimes();
   private lastStep: LogRecord | undefined;
   private last: RunSummary | undefined;
@@ -40,6 +49,7 @@ export class RunReader {
     this.state = new JsonFile(join(folder, stateName));
     this.config = new JsonFile(this.paths.config);
     this.note = new JsonFile(this.paths.note);
+    this.workers = new JsonFile(this.paths.workers);
     this.tails = [
       new JsonlTail(this.paths.metrics, this.metrics),
       new JsonlTail(this.paths.samples, this.samples),
@@ -63,18 +73,30 @@ export class RunReader {
     return (await this.state.read()) !== before;
   }
 
-  /** Reads changes and returns the events for open pages; undefined if the run was deleted. */
+  /** Reads changes and returns the events for open pages; undefined if the run was deleted. Files that
+   *  must not be read count as empty, and the summary's message names the first. */
   async update(): Promise<RunEvent[] | undefined> {
-    const state = await readState(this.folder, () => this.state.read());
+    const problems: string[] = [];
+    const readOr = <T>(other: T, reading: Promise<T>): Promise<T> =>
+      reading.catch((error: unknown) => {
+        if (!(error instanceof UnusableFileError)) throw error;
+        problems.push(error.summary);
+        return other;
+      });
+    const state = await readState(this.folder, () => readOr({}, this.state.read()));
     if (state === undefined) return undefined;
     const isFirst = this.last === undefined;
-    const changes = await Promise.all(this.tails.map((tail) => tail.update()));
+    const changes = await Promise.all(this.tails.map((tail) => readOr('same', tail.update())));
     const added = this.metrics.take();
     const isReset = changes.includes('reset');
-    await this.followSteps(isReset ? 'many' : added);
-    const config = (await this.config.read()) ?? {};
-    const { note } = (await this.note.read()) ?? {};
-    const summary = this.describe(state, { config, note: typeof note === 'string' ? note : '' });
+    await readOr(undefined, this.followSteps(isReset ? 'many' : added));
+    const config = (await readOr({}, this.config.read())) ?? {};
+    const { note } = (await readOr({}, this.note.read())) ?? {};
+    const workers = await readOr({}, this.workers.read());
+    const summary = this.describe(
+      { ...state, message: problems[0] ?? state.message },
+      { config, note: typeof note === 'string' ? note : '', workersAt: updateTime(workers) },
+    );
     if (!isDeepStrictEqual(summary, this.last)) this.last = summary;
     if (isReset || (added === 'many' && !isFirst)) return [{ type: 'reset', run: this.id }];
     if (added === undefined || added === 'many') return [];
@@ -91,7 +113,7 @@ export class RunReader {
 
   private describe(
     state: ReadState,
-    { config, note }: { readonly config: Readonly<Record<string, unknown>>; readonly note: string },
+    { config, ...rest }: { readonly config: JsonObject } & Pick<RunSummary, 'note' | 'workersAt'>,
   ): RunSummary {
     return {
       id: this.id,
@@ -106,7 +128,7 @@ export class RunReader {
         log: this.log.count,
       },
       results: { ...stepResults(this.lastStep), ...evaluationResults(this.evaluations.last) },
-      note,
+      ...rest,
     };
   }
 
@@ -115,6 +137,11 @@ export class RunReader {
     if (status !== 'running' || totalSteps === null || seconds === null) return null;
     return Math.max(0, totalSteps - step) * seconds;
   }
+}
+
+/** When `workers.json` was written; null if it is missing or of another version. */
+function updateTime(workers: JsonObject | undefined): string | null {
+  return workersStateSchema.safeParse(workers).data?.updatedAt ?? null;
 }
 
 /** Maximum number of rows in one event; the page loads more by itself. */

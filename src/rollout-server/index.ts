@@ -1,0 +1,6 @@
+export {
+  RolloutServer,
+  type RolloutServerOptions,
+  withServerRollouts,
+} from './rollout-server.ts';
+export type { ConnectionLimits } from './server-connection.ts';
