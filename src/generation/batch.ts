@@ -1,4 +1,5 @@
 import { passOfRows } from '../models/decoder/forward.ts';
+import type { Trunk } from '../models/decoder/trunk.ts';
 import type { Decoder } from './decoder.ts';
 import type { PromptPasses } from './generation-options.ts';
 import type { KvCache } from './kv-cache.ts';
@@ -17,6 +18,7 @@ interface BatchOptions {
   readonly penalised: boolean;
   /** Receives the passes over prompts, if set. */
   readonly promptPasses?: PromptPasses | undefined;
+  readonly trunk?: Trunk | undefined;
 }
 
 /** The texts being generated; text i uses slot i of the cache. */
@@ -27,6 +29,7 @@ export class Batch {
   private readonly cache: KvCache;
   private readonly penalised: boolean;
   private readonly promptPasses: PromptPasses | undefined;
+  private readonly trunk: Trunk | undefined;
   private readonly active: Sequence[] = [];
   /** Logits after prompts that have more waiting samples. */
   private readonly firstLogits = new Map<number, Float32Array<ArrayBuffer>>();
@@ -38,6 +41,7 @@ export class Batch {
     this.cache = options.cache;
     this.penalised = options.penalised;
     this.promptPasses = options.promptPasses;
+    this.trunk = options.trunk;
   }
 
   get size(): number {
@@ -93,6 +97,7 @@ export class Batch {
         slots: leaders.map(({ parts }) => slots.get(parts.prompt)!),
         cache: this.cache,
         save: this.promptPasses?.save,
+        trunk: this.trunk,
       },
     );
     const { data, shape } = logits;

@@ -1,3 +1,4 @@
+import type { PPOConfig } from '../config/ppo-config.ts';
 import { byteProduct, constant, type RowFormat } from '../engine/graph/index.ts';
 import { byteLimit } from '../engine/runtime/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
@@ -5,7 +6,7 @@ import { ByteWeight } from '../models/decoder/byte-weight.ts';
 import { decodeGraph } from '../models/decoder/decode-graph.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import {
-  fedBytes,
+  byteWeights,
   fedWeights,
   productWith,
   remember,
@@ -14,10 +15,25 @@ import {
 
 /**
  * How the decode graph holds the base's weights: `f32` packed by ONNX Runtime for speed (a second copy),
- * `f32-feeds` the shared arrays themselves, `int8` in bytes and multiplied by rows of bytes: a copy of a
- * quarter of the size, or the shared bytes if the base itself is in bytes.
+ * `f32-feeds` the shared arrays themselves. `int8` and `int8-packed` are in bytes, multiplied by rows of
+ * bytes: a packed copy of a quarter of the size; `int8` shares the bytes of a base in bytes instead, which
+ * ONNX Runtime then packs in every step.
  */
-export type RolloutPrecision = 'f32' | 'f32-feeds' | 'int8';
+export type RolloutPrecision = 'f32' | 'f32-feeds' | 'int8' | 'int8-packed';
+
+/** Whether rollouts at a precision sample from a slightly different policy than the one that is trained. */
+export function isInexact(precision: RolloutPrecision): boolean {
+  return precision === 'int8' || precision === 'int8-packed';
+}
+
+/** Whether log π_old is recomputed after the rollout, because a server or a quantized copy of the policy
+ *  generates. */
+export function recomputesLogprobs({
+  rollouts,
+  rolloutPrecision,
+}: Pick<PPOConfig, 'rollouts' | 'rolloutPrecision'>): boolean {
+  return rollouts !== undefined || isInexact(rolloutPrecision);
+}
 
 /** The fastest precision that needs no copy of a base's weights. */
 export function sharedPrecision({ precision }: Pick<BaseModel, 'precision'>): RolloutPrecision {
@@ -34,8 +50,13 @@ export async function weightSource(
 ): Promise<WeightSource> {
   const { bytes } = base;
   const format = { rows: SAMPLING_ROWS, maxByte: await byteLimit() };
-  if (precision === 'f32-feeds') return bytes ? fedBytes(bytes.format) : fedWeights();
-  if (precision === 'int8' && bytes) return fedBytes(format);
+  if (precision === 'f32-feeds') return bytes ? byteWeights(bytes.format) : fedWeights();
+  if (precision === 'int8' && bytes) return byteWeights(format);
+  if (precision === 'int8-packed' && bytes) {
+    return byteWeights(format, (name, shape, dtype = 'float32') =>
+      constant(base.feed(name).data, { dtype, shape }),
+    );
+  }
   const weight = constants(base);
   if (precision === 'f32') return { weight, product: constantProducts(base) };
   return {
@@ -89,6 +110,7 @@ export function engineBytes(
   });
   const total = (precision: 'f32' | 'int8') =>
     [...sizes.values()].reduce((sum, size) => sum + size[precision], 0);
-  const int8 = basePrecision === 'int8' ? 0 : total('int8');
-  return { f32: total('f32'), 'f32-feeds': 0, int8 };
+  const packed = total('int8');
+  const int8 = basePrecision === 'int8' ? 0 : packed;
+  return { f32: total('f32'), 'f32-feeds': 0, int8, 'int8-packed': packed };
 }

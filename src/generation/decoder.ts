@@ -4,9 +4,10 @@ import { type CompiledGraph, compile, type Tensor, tensor } from '../engine/runt
 import type { BaseModel } from '../models/decoder/base-model.ts';
 import { rotationFeeds } from '../models/decoder/batch-plan.ts';
 import { decodeGraph, SUM_BLOCK } from '../models/decoder/decode-graph.ts';
-import { forward, type Pass } from '../models/decoder/forward.ts';
+import { forward, type KeysAndValues, type Pass } from '../models/decoder/forward.ts';
 import { PackedBatch } from '../models/decoder/packed-batch.ts';
 import { takeRows } from '../models/decoder/rows.ts';
+import type { Trunk } from '../models/decoder/trunk.ts';
 import { type RolloutPrecision, weightSource } from './decode-weights.ts';
 import type { KvCache } from './kv-cache.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
@@ -17,6 +18,8 @@ export interface PrefillOptions {
   readonly cache: KvCache;
   /** What the pass saves for training. */
   readonly save?: SaveList | undefined;
+  /** Receives the states of the layers that other models share. */
+  readonly trunk?: Trunk | undefined;
 }
 
 /** Logits of new tokens, [count, V]. */
@@ -63,16 +66,16 @@ export class Decoder {
    *  the last tokens, and the pass. */
   async prefill(
     prompts: readonly ArrayLike<number>[],
-    { slots, cache, save }: PrefillOptions,
+    { slots, cache, save, trunk }: PrefillOptions,
   ): Promise<{ readonly logits: Tensor<'float32'>; readonly pass: Pass }> {
     const batch = new PackedBatch(prompts);
     // Room for the next token too, because growing the cache copies it.
     cache.reserve(Math.max(...batch.lengths) + 1);
     const { base, adapter } = this;
-    const pass = await forward({ base, adapter }, batch, {
-      save,
-      onKeysAndValues: (layer, { k, v }) => this.store(batch, { layer, k, v, slots, cache }),
-    });
+    const onKeysAndValues = (layer: number, { k, v }: KeysAndValues) =>
+      this.store(batch, { layer, k, v, slots, cache });
+    const start = await trunk?.runPrompts({ base, adapter }, batch, onKeysAndValues);
+    const pass = await forward({ base, adapter }, batch, { save, start, onKeysAndValues });
     for (const [i, slot] of slots.entries()) cache.setLength(slot, batch.lengths[i]!);
     return { logits: await base.logits(takeRows(pass.hidden, batch.lastRows())), pass };
   }

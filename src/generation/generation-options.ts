@@ -1,6 +1,7 @@
 import type { SaveList } from '../engine/graph/index.ts';
 import type { StreamKey } from '../engine/random/index.ts';
 import type { RowPass } from '../models/decoder/forward.ts';
+import type { Trunk } from '../models/decoder/trunk.ts';
 import type { SamplingOptions } from './sampler/sampler.ts';
 import type { GeneratedText } from './sequence.ts';
 
@@ -27,6 +28,8 @@ export interface GenerationOptions extends SamplingOptions {
   readonly firstPrompt?: number;
   /** Keeps the passes over the prompts, for an update that reuses them. */
   readonly promptPasses?: PromptPasses | undefined;
+  /** Receives the states of the prompts in the layers that other models share. */
+  readonly trunk?: Trunk | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called for each finished text. */
   readonly onText?: ((text: GeneratedText) => void) | undefined;

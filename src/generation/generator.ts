@@ -1,14 +1,14 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
-import { StreamingDecoder, type Tokenizer } from '../base-setup/tokenizer/index.ts';
-import { randomStream } from '../engine/random/index.ts';
+import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
 import { Batch } from './batch.ts';
+import { createSequences, type Prompt } from './create-sequences.ts';
 import type { RolloutPrecision } from './decode-weights.ts';
 import { Decoder } from './decoder.ts';
-import { type GenerationOptions, resolveGenerationOptions } from './generation-options.ts';
+import type { GenerationOptions } from './generation-options.ts';
 import { chooseSlots, KvCache } from './kv-cache.ts';
 import { Sampler } from './sampler/sampler.ts';
-import { type GeneratedText, Sequence, type TokenEvent } from './sequence.ts';
+import type { GeneratedText, TokenEvent } from './sequence.ts';
 
 /** The model that a `Generator` samples from, and its precision and batch size. */
 export interface GeneratorOptions {
@@ -20,9 +20,6 @@ export interface GeneratorOptions {
   /** Texts to generate together; by default 32, or as many as fit into 1 GiB of keys and values. */
   readonly batchSize?: number | undefined;
 }
-
-/** A prompt as text, or as token ids that are used unchanged. */
-export type Prompt = string | ArrayLike<number>;
 
 /**
  * Generates texts token by token. Waiting prompts replace finished texts in the batch; samples of one
@@ -61,9 +58,10 @@ export class Generator {
     prompts: readonly Prompt[],
     options: GenerationOptions = {},
   ): AsyncGenerator<TokenEvent> {
-    const { base, adapter, precision = 'f32' } = this.options;
-    const waiting = this.createSequences(prompts, options);
+    const { base, adapter, tokenizer, precision = 'f32' } = this.options;
     const { config } = base.architecture;
+    const context = config.max_position_embeddings;
+    const waiting = createSequences(prompts, options, { tokenizer, context });
     const longest = Math.max(
       ...waiting.map(({ parts }) => parts.promptTokens.length + parts.rules.maxTokens),
     );
@@ -76,6 +74,7 @@ export class Generator {
       penalised: (options.repetitionPenalty ?? 1) !== 1,
       cache: new KvCache(config, slots),
       promptPasses: options.promptPasses,
+      trunk: options.trunk,
     });
     while (waiting.length > 0 || batch.size > 0) {
       options.signal?.throwIfAborted();
@@ -84,50 +83,5 @@ export class Generator {
       yield* events;
       batch.removeFinished();
     }
-  }
-
-  /** Creates one sequence per sample of each prompt, in order. */
-  private createSequences(prompts: readonly Prompt[], options: GenerationOptions): Sequence[] {
-    const { tokenizer, base } = this.options;
-    const { seed, streamKey, stopStrings, maxNewTokens, numReturnSequences, ...rest } =
-      resolveGenerationOptions(options);
-    const stopTokens = new Set<number>(options.stopTokenIds ?? tokenizer.eosIds);
-    const context = base.architecture.config.max_position_embeddings;
-    const { firstPrompt = 0 } = options;
-    return prompts.flatMap((text, place) => {
-      const prompt = firstPrompt + place;
-      const promptTokens =
-        typeof text === 'string' ? tokenizer.encode(text) : Int32Array.from(text);
-      checkPromptLength(promptTokens.length, { prompt, context });
-      const maxTokens = Math.min(maxNewTokens, context - promptTokens.length);
-      return Array.from({ length: numReturnSequences }, (_, sample) => {
-        const random = randomStream(seed, 'generation', ...streamKey, prompt, sample);
-        const decoder = new StreamingDecoder(tokenizer, {
-          after: promptTokens,
-          skipSpecialTokens: true,
-        });
-        const rules = { stopTokens, stopStrings, maxTokens };
-        const recordsTop = prompt * numReturnSequences + sample < rest.topLogprobsTexts;
-        const topLogprobs = recordsTop ? rest.topLogprobs : undefined;
-        const parts = { prompt, sample, promptTokens, random, decoder, rules, topLogprobs };
-        return new Sequence(parts);
-      });
-    });
-  }
-}
-
-function checkPromptLength(
-  length: number,
-  { prompt, context }: { prompt: number; context: number },
-): void {
-  if (length === 0) {
-    throw new RangeError(
-      `Cannot generate: prompt ${prompt} must have at least one token, got none`,
-    );
-  }
-  if (length >= context) {
-    throw new RangeError(
-      `Cannot generate: prompt ${prompt} must be shorter than the model's context of ${context} tokens, got ${length}; shorten it or choose a model with a longer context`,
-    );
   }
 }

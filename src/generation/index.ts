@@ -1,6 +1,12 @@
-export { type RolloutPrecision, sharedPrecision } from './decode-weights.ts';
+export type { Prompt } from './create-sequences.ts';
+export {
+  isInexact,
+  type RolloutPrecision,
+  recomputesLogprobs,
+  sharedPrecision,
+} from './decode-weights.ts';
 export type { GenerationOptions } from './generation-options.ts';
-export { Generator, type GeneratorOptions, type Prompt } from './generator.ts';
+export { Generator, type GeneratorOptions } from './generator.ts';
 export {
   type LikelyTokens,
   type SampledToken,

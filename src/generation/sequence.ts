@@ -36,7 +36,7 @@ export interface GeneratedText {
   readonly text: string;
   readonly logprobs: Float32Array;
   readonly samplingLogprobs: Float32Array;
-  /** Entropy before each token; only with `topLogprobs`. */
+  /** Entropy before each token; only with `topLogprobs`, and not from a rollout server. */
   readonly entropies?: Float32Array;
   /** The most probable tokens at each position; only with `topLogprobs`. */
   readonly alternatives?: readonly LikelyTokens[];
@@ -98,6 +98,15 @@ export class Sequence {
     };
   }
 
+  /** Ends a text that its own rules did not end, such as one that a server ended. */
+  end(reason: FinishReason): GeneratedText {
+    const rest = this.parts.decoder.finish();
+    this.pieces[this.pieces.length - 1] += rest;
+    this.text += this.filter.push(rest) + this.filter.finish();
+    this.finishReason = this.filter.isStopped ? 'stop' : reason;
+    return this.result(this.finishReason);
+  }
+
   /** Decodes a token, checks whether it ends the text, and returns the new text. */
   private decode(token: number): string {
     const { decoder, rules } = this.parts;
@@ -123,7 +132,10 @@ export class Sequence {
       logprobs: Float32Array.from(this.sampled, ({ logprob }) => logprob),
       samplingLogprobs: Float32Array.from(this.sampled, ({ samplingLogprob }) => samplingLogprob),
       ...(this.parts.topLogprobs !== undefined && {
-        entropies: Float32Array.from(this.sampled, ({ entropy }) => entropy!),
+        // A server that samples reports no entropies.
+        ...(this.sampled[0]!.entropy !== undefined && {
+          entropies: Float32Array.from(this.sampled, ({ entropy }) => entropy!),
+        }),
         alternatives: this.sampled.map(({ alternatives }) => alternatives!),
       }),
       finishReason,

@@ -10,6 +10,7 @@ export {
   type Pass,
   passOfRows,
   type RowPass,
+  runsInOneSession,
 } from './decoder/forward.ts';
 export { type LoadedModel, type LoadModelOptions, loadModel } from './decoder/load-model.ts';
 export { mergeAdapter } from './decoder/merge-adapter.ts';

@@ -1,7 +1,8 @@
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
+import type { Prompt } from '../generation/create-sequences.ts';
 import type { RolloutPrecision } from '../generation/decode-weights.ts';
 import type { GenerationOptions } from '../generation/generation-options.ts';
-import { Generator, type Prompt } from '../generation/generator.ts';
+import { Generator } from '../generation/generator.ts';
 import type { GeneratedText } from '../generation/sequence.ts';
 import type { RoleOptions } from './role-model.ts';
 import { SFTModel } from './sft-model.ts';

@@ -1,6 +1,6 @@
 import { concatInts, lengthsOf, offsetsOf } from '../columns/index.ts';
 import { PackedBatch } from './decoder/packed-batch.ts';
-import type { RowLayout } from './decoder/row-layout.ts';
+import { promptsFirst } from './decoder/row-layout.ts';
 
 /** The prompt of a response. Samples of one prompt share one array. */
 interface PromptTokens {
@@ -48,7 +48,11 @@ export function selectResponses<Sequence extends PromptTokens>(
  *  @example prompts of 2 and 1 tokens, two responses of 1 to the first, one of 2 to the second  →
  *  [0, 1, 3], [0, 1, 4], [2, 5, 6] */
 export function packResponses(responses: Responses): PackedBatch {
-  return new PackedBatch(wholeSequences(responses), { layout: promptsFirst(responses) });
+  const lengths = lengthsOf(responses.offsets);
+  const layout = promptsFirst(
+    responses.sequences.map(({ promptTokens }, i) => ({ prompt: promptTokens, own: lengths[i]! })),
+  );
+  return new PackedBatch(wholeSequences(responses), { layout });
 }
 
 /** The prompts of some responses, each once, in the order of their rows in the packed batch. */
@@ -73,27 +77,6 @@ export function stateRows(
       batch.rows[i]!.subarray(length - 1, length - 1 + counts[i]!),
     ),
   );
-}
-
-function promptsFirst({ sequences, offsets }: Responses): RowLayout {
-  const firstRows = new Map<Int32Array, number>();
-  let count = 0;
-  for (const { promptTokens } of sequences) {
-    if (firstRows.has(promptTokens)) continue;
-    firstRows.set(promptTokens, count);
-    count += promptTokens.length;
-  }
-  const rows = sequences.map(({ promptTokens }, i) => {
-    const { length } = promptTokens;
-    const prompt = firstRows.get(promptTokens)!;
-    const response = count - length;
-    const own = offsets[i + 1]! - offsets[i]!;
-    count += own;
-    return Int32Array.from({ length: length + own }, (_, t) =>
-      t < length ? prompt + t : response + t,
-    );
-  });
-  return { rows, count };
 }
 
 /** The prompt and response tokens of each sequence. */

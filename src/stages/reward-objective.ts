@@ -1,12 +1,18 @@
 import type { RewardConfig } from '../config/stage-config.ts';
 import type { RandomStream } from '../engine/random/index.ts';
 import type { Metrics } from '../loop/records.ts';
-import { PackedBatch, type RewardModel } from '../models/index.ts';
+import { PackedBatch, type RewardModel, runsInOneSession } from '../models/index.ts';
 import { groupByTokens } from '../models/token-batch.ts';
 import {
+  jointScalarGradients,
+  type LogisticSlopes,
+  logisticScoreSlopes,
+  type PreferenceLoss,
   preferenceLoss,
+  preferenceSlopes,
   type RoleOptimizer,
   ratingLoss,
+  ratingSlopes,
   runScalar,
   scalarGradients,
 } from '../training/index.ts';
@@ -72,21 +78,20 @@ export class RewardObjective {
     for (const { start, end } of groupByTokens(lengths, this.config.maxTokensAtOnce)) {
       const group = pairs.slice(start, end);
       const sequences = group.flatMap(({ chosen, rejected }) => [chosen, rejected]);
-      const differentiate = (scores: Float32Array) => {
-        const result = preferenceLoss({
-          scores,
-          margins: group.map((pair) => pair.margin ?? 0),
-          targets: group.map(({ target = 1 }) => target),
-          weights: group.map(({ weight = 1 }) => weight),
-          totalWeight,
-        });
-        loss += result.loss;
-        judged += result.judged;
-        correct += result.correct;
-        margin += result.margin;
-        return result.dScores;
+      const columns = {
+        margins: group.map((pair) => pair.margin ?? 0),
+        targets: group.map(({ target = 1 }) => target),
+        weights: group.map(({ weight = 1 }) => weight),
+        totalWeight,
       };
-      await this.accumulate(sequences, differentiate, options);
+      const result = await this.accumulate(sequences, options, {
+        slopes: preferenceSlopes(columns),
+        evaluate: (scores) => preferenceLoss({ scores, ...columns }),
+      });
+      loss += result.loss;
+      judged += result.judged;
+      correct += result.correct;
+      margin += result.margin;
     }
     // A batch of ties has a loss only.
     if (judged === 0) return { 'train/loss': loss };
@@ -103,31 +108,38 @@ export class RewardObjective {
     for (const { start, end } of groupByTokens(lengths, this.config.maxTokensAtOnce)) {
       const group = rated.slice(start, end);
       const sequences = group.map(({ text }) => text);
-      const differentiate = (scores: Float32Array) => {
-        const ratings = group.map(({ rating }) => rating);
-        const result = ratingLoss(scores, ratings, rated.length);
-        loss += result.loss;
-        return result.dScores;
-      };
-      await this.accumulate(sequences, differentiate, options);
+      const ratings = group.map(({ rating }) => rating);
+      const result = await this.accumulate(sequences, options, {
+        slopes: ratingSlopes(ratings, rated.length),
+        evaluate: (scores) => ratingLoss(scores, ratings, rated.length),
+      });
+      loss += result.loss;
     }
     return { 'train/loss': loss };
   }
 
-  /** Accumulates the gradients of texts that run together.
-   *  @param differentiate returns ∂L/∂score of each text */
-  private async accumulate(
+  /** Accumulates the gradients of texts that run together; returns their loss. */
+  private async accumulate<L extends ScoreLoss>(
     sequences: readonly Int32Array[],
-    differentiate: (scores: Float32Array) => Float32Array,
-    { model, optimizer, random }: LearnOptions,
-  ): Promise<void> {
+    { model, optimizer, random: dropout }: LearnOptions,
+    { slopes, evaluate }: { readonly slopes: LogisticSlopes; evaluate(scores: Float32Array): L },
+  ): Promise<L> {
     const batch = new PackedBatch(sequences, { share: true });
     const rows = batch.lastRows();
+    if (runsInOneSession(model)) {
+      const options = { rows, dropout, slopes: logisticScoreSlopes(slopes) };
+      const accumulate = optimizer.add;
+      return evaluate(await jointScalarGradients(model, batch, { ...options, accumulate }));
+    }
     const save = this.config.saveActivations;
-    const pass = await runScalar(model, batch, { rows, save, dropout: random });
-    await scalarGradients(pass, differentiate(pass.scores), optimizer.add);
+    const pass = await runScalar(model, batch, { rows, save, dropout });
+    const loss = evaluate(pass.scores);
+    await scalarGradients(pass, loss.dScores, optimizer.add);
+    return loss;
   }
 }
+
+type ScoreLoss = Pick<PreferenceLoss, 'loss' | 'dScores'>;
 
 function isRated(texts: RewardTexts): texts is readonly RatedText[] {
   return texts[0] !== undefined && 'rating' in texts[0];

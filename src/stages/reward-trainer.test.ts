@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { largestDifference } from '../../test/helpers/pass-checks.ts';
 import { keepCheckpoints, tinyLoaded } from '../../test/helpers/ppo-run.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import type { RewardConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
 import type { TrainEvent } from '../loop/index.ts';
-import { loadRewardModel } from '../models/index.ts';
+import { BaseModel, loadRewardModel } from '../models/index.ts';
 import { type PreferenceTexts, pairMetrics, type RatedText } from './reward-objective.ts';
 import { RewardTrainer } from './reward-trainer.ts';
 
@@ -63,6 +64,32 @@ describe('RewardTrainer', () => {
     await trainer.train(rated(1), { validation: rated(2).slice(0, 40) });
     const { accuracy } = await trainer.evaluate(makePairs(80, 3));
     expect(accuracy).toBeGreaterThan(0.75);
+  });
+
+  const pairs = makePairs(60, 6).map((pair, i) => ({
+    ...pair,
+    ...{ margin: (i % 3) / 2, weight: 1 + (i % 2), target: [1, 0.5, 0.8][i % 3] },
+  }));
+  const ratings = makeTexts(60, 7).map((text) => ({ text, rating: quality(text) }));
+  it.each([
+    ['pairs', pairs],
+    ['ratings', ratings],
+  ])('learns the same from %s in one run and with one layer per session', async (_, texts) => {
+    const learn = async (layersPerSession: number) => {
+      const { architecture, weights: frozen } = tinyLoaded.base;
+      const base = new BaseModel(architecture, frozen, { layersPerSession });
+      const model = { ...tinyLoaded, base };
+      const options = { ...config, numEpochs: 2, maxTokensAtOnce: 100 };
+      const trainer = new RewardTrainer(options, { model });
+      const { metrics } = await trainer.train(texts);
+      const { adapter, head } = await trainer.model();
+      return { metrics, weights: [...adapter!.weights.values(), head].map(({ data }) => data) };
+    };
+    const [joint, separate] = [await learn(2), await learn(1)];
+    for (const [i, weights] of joint.weights.entries()) {
+      expect(largestDifference(weights, separate.weights[i]!)).toBeLessThan(1e-4);
+    }
+    expect(joint.metrics['train/loss']).toBeCloseTo(separate.metrics['train/loss']!, 5);
   });
 
   it('reports the same accuracy for inverted labels, and none for ties', async () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { writeByteLevelModel } from '../../test/helpers/byte-level-model.ts';
 import { tinyModel, tinyTokenizer } from '../../test/helpers/generation-tiny-model.ts';
+import { largestDifference } from '../../test/helpers/pass-checks.ts';
 import { keepCheckpoints } from '../../test/helpers/ppo-run.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { readAdapter } from '../base-setup/index.ts';
@@ -20,10 +21,12 @@ function counts(starts: readonly number[]): LearnedText[] {
 }
 
 /** A new model per test, because full training changes it. */
-function makeModel(dropout = 0) {
+function makeModel(dropout = 0, layersPerSession?: number) {
   const { architecture, weights } = tinyModel(1);
   const config = { ...architecture.config, embd_pdrop: dropout, resid_pdrop: dropout };
-  const base = new BaseModel({ ...architecture, config }, weights);
+  const base = new BaseModel({ ...architecture, config }, weights, {
+    ...(layersPerSession && { layersPerSession }),
+  });
   return { base, tokenizer: tinyTokenizer(), folder: 'tiny' };
 }
 
@@ -45,10 +48,12 @@ const validation = counts([7, 8, 9]);
 interface TestOptions extends SFTTrainOptions {
   /** Dropout of the model. */
   readonly dropout?: number;
+  readonly layersPerSession?: number;
 }
 
-async function train(options: SFTConfigOptions, { dropout = 0, ...more }: TestOptions = {}) {
-  const model = makeModel(dropout);
+async function train(options: SFTConfigOptions, testOptions: TestOptions = {}) {
+  const { dropout = 0, layersPerSession, ...more } = testOptions;
+  const model = makeModel(dropout, layersPerSession);
   const trainer = new SFTTrainer({ ...config, ...options }, { model });
   const events: TrainEvent[] = [];
   const onEvent = (event: TrainEvent) => void events.push(event);
@@ -86,6 +91,23 @@ describe('SFTTrainer', () => {
       await expect(
         train({ ...options, seed: 3 }, { resumeFrom: join(folder, 'checkpoint-15') }),
       ).rejects.toThrow('Cannot resume: seed must be 0 as when the run started, got 3');
+    },
+  );
+
+  it.each([0, 0.1])(
+    'learns the same in one run and with one layer per session, with dropout %s of the adapter',
+    async (loraDropout) => {
+      const options = { loraDropout, numEpochs: 2 };
+      const joint = await train(options, { layersPerSession: 2 });
+      const separate = await train(options, { layersPerSession: 1 });
+      for (const [name, weights] of Object.entries(joint.weights)) {
+        expect(largestDifference(weights, separate.weights[name]!), name).toBeLessThan(1e-4);
+      }
+      const losses = ({ events }: typeof joint) =>
+        Float32Array.from(
+          events.flatMap((event) => (event.type === 'step' ? [event.metrics['train/loss']!] : [])),
+        );
+      expect(largestDifference(losses(joint), losses(separate))).toBeLessThan(1e-5);
     },
   );
 

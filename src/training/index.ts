@@ -1,3 +1,4 @@
+export { inOrder } from './in-order.ts';
 export {
   type LearnedText,
   languageGradients,
@@ -18,9 +19,21 @@ export {
   type PolicyLossResult,
   rolloutMismatch,
 } from './policy-loss.ts';
-export { preferenceLoss, ratingLoss } from './preference-loss.ts';
+export {
+  type LogisticSlopes,
+  type PreferenceLoss,
+  preferenceLoss,
+  preferenceSlopes,
+  ratingLoss,
+  ratingSlopes,
+} from './preference-loss.ts';
 export { RoleOptimizer } from './role-optimizer.ts';
-export { runScalar, scalarGradients } from './scalar-pass.ts';
+export {
+  jointScalarGradients,
+  logisticScoreSlopes,
+  runScalar,
+  scalarGradients,
+} from './scalar-pass.ts';
 export {
   type GradientJob,
   type GradientResult,

@@ -1,13 +1,14 @@
 import type { SaveList } from '../engine/graph/index.ts';
-import { grad, gradientName } from '../engine/graph/index.ts';
+import { grad, gradientName, input, type Value } from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import { logprobsGraph } from '../models/decoder/head-graph.ts';
+import { runJointPass } from '../models/decoder/joint-pass.ts';
 import { scatterRows, takeRows } from '../models/decoder/rows.ts';
 import { evenParts } from '../models/decoder/token-head.ts';
 import { type BaseModel, backward, forward, type LayerRole, PackedBatch } from '../models/index.ts';
-import { runTrainedTokens } from './policy-pass.ts';
+import { jointTokenHead, runsTokensJointly, runTrainedTokens } from './policy-pass.ts';
 
 /** A text and which of its tokens are learned. */
 export interface LearnedText {
@@ -35,8 +36,11 @@ export async function languageGradients(
 ): Promise<number> {
   const { base, adapter } = role;
   const batch = packTexts(texts);
-  const pass = await forward(role, batch, { save, dropout });
   const { rows, targets } = learnedRows(texts, batch);
+  if (runsTokensJointly(role, rows.length)) {
+    return runJointly(role, batch, { rows, targets, tokenCount, dropout, accumulate });
+  }
+  const pass = await forward(role, batch, { save, dropout });
   const learned = {
     hidden: takeRows(pass.hidden, rows),
     tokens: targets,
@@ -49,6 +53,30 @@ export async function languageGradients(
   const dx = await backward(pass, scatterRows(dHidden, rows, batch.tokens.length), accumulate);
   if (adapter === undefined) accumulate(embeddingGradients(base, batch, dx));
   return loss;
+}
+
+interface JointLanguageOptions extends Omit<LanguageOptions, 'save'> {
+  readonly rows: Int32Array;
+  readonly targets: Int32Array;
+}
+
+/** `languageGradients` in one run, for small models with an adapter. */
+async function runJointly(
+  role: LayerRole,
+  batch: PackedBatch,
+  { rows, targets, tokenCount, dropout, accumulate }: JointLanguageOptions,
+): Promise<number> {
+  const slopes = new Float32Array(rows.length).fill(-1 / tokenCount);
+  const feeds = {
+    tokens: tensor(targets, [rows.length]),
+    temperature: tensor(Float32Array.of(1), []),
+    slopes: tensor(slopes, [rows.length]),
+  };
+  const build = (hidden: Value) =>
+    jointTokenHead(role.base.architecture, hidden, () => input('slopes', ['N']));
+  const head = { key: 'language', build, feeds };
+  const { logprob } = await runJointPass(role, batch, { rows, head, dropout, accumulate });
+  return dot(slopes, logprob!.data as Float32Array);
 }
 
 /** Texts as one batch; shared prefixes run once. */

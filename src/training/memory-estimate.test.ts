@@ -33,6 +33,20 @@ describe('planMemory()', () => {
     expect(plan(3.5e9).settings.rolloutPrecision).toBe('f32-feeds');
   });
 
+  it('shares the bytes of an int8 base if a packed copy does not fit', () => {
+    const packed = { basePrecision: 'int8', rolloutPrecision: 'int8-packed' } as const;
+    const small = {
+      maxNewTokens: 1,
+      batchSize: 1,
+      keepPasses: false,
+      saveActivations: 'none',
+    } as const;
+    const { settings, estimate } = plan(64e9, { ...packed, ...small });
+    expect(settings.rolloutPrecision).toBe('int8-packed');
+    const { peak } = estimate;
+    expect(plan(peak - 1, { ...packed, ...small }).settings.rolloutPrecision).toBe('int8');
+  });
+
   it('never plans above the limit, and a lower limit never needs more', () => {
     let last = Infinity;
     for (let limit = 12e9; limit > 3.3e9; limit -= 1e9) {
@@ -69,6 +83,28 @@ describe('MemoryEstimator', () => {
     );
     expect(peak({ saveActivations: 'none' }).update).toBeLessThan(peak({}).update);
     expect(peak({ rolloutPrecision: 'int8' }).rollout).toBeLessThan(peak({}).rollout);
+  });
+});
+
+describe('MemoryEstimator with rollouts by a server', () => {
+  it('counts the reused passes of the policy over responses, which recomputing logprobs creates', () => {
+    const update = (config: PPOConfigOptions) => {
+      const options = optionsOf({ keepPasses: true, ...config });
+      return new MemoryEstimator(architecture, options).estimate(options.config).update;
+    };
+    const rollouts = 'vllm:http://host:8000';
+    expect(update({ rollouts })).toBeGreaterThan(update({}));
+    expect(update({ rollouts, rolloutPrecision: 'int8' })).toBe(
+      update({ rolloutPrecision: 'int8' }),
+    );
+  });
+
+  it('counts no keys and values of prompts below the adapters', () => {
+    const update = (config: PPOConfigOptions) => {
+      const options = optionsOf({ loraLayers: 4, maxCachedTokens: 1, ...config });
+      return new MemoryEstimator(architecture, options).estimate(options.config).update;
+    };
+    expect(update({ rollouts: 'vllm:http://host:8000' })).toBeLessThan(update({}));
   });
 });
 

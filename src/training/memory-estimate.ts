@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { firstAdaptedLayer, toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { type PPOConfig, valueLoraFields } from '../config/ppo-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
-import { engineBytes } from '../generation/decode-weights.ts';
+import { engineBytes, recomputesLogprobs } from '../generation/decode-weights.ts';
 import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
 import { defaultLayersPerSession } from '../models/decoder/base-model.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
@@ -173,21 +173,32 @@ export class MemoryEstimator {
     const together = this.tokensAtOnce(settings);
     const reusedTokens = this.reusedTokens(settings);
     const { policy, value } = this.tapeBytes(settings);
-    // Logprobs are recomputed only for int8 rollouts; otherwise only prompts of the policy are cached.
-    const policyTokens =
-      rolloutPrecision === 'int8' ? reusedTokens : Math.min(reusedTokens, this.promptTokens);
+    // Without recomputed logprobs, only prompts of the policy are cached.
+    const { rollouts } = this.options.config;
+    const policyTokens = recomputesLogprobs({ rollouts, rolloutPrecision })
+      ? reusedTokens
+      : Math.min(reusedTokens, this.promptTokens);
     const logits = 4 * Math.min(this.responseTokensOf(together) * vocab_size, LOGITS_AT_ONCE);
     const work = Math.max(together * this.layerBytes('all'), LOGIT_COPIES * logits);
     const running = together * Math.max(policy, value);
-    return Math.max(running, reusedTokens * value + policyTokens * policy) + work + this.trunkBytes;
+    return (
+      Math.max(running, reusedTokens * value + policyTokens * policy) +
+      work +
+      this.trunkBytes(settings)
+    );
   }
 
-  /** The states below the adapters, of all tokens of a step. */
-  private get trunkBytes(): number {
+  /** The states below the adapters of all tokens of a step, with keys and values of its prompts. */
+  private trunkBytes({ keepPasses }: MemorySettings): number {
     const { policy, value } = this.frozen;
     const borders = new Set([policy, this.hasValues ? value : policy]);
     borders.delete(0);
-    return 4 * borders.size * this.totalTokens * this.architecture.config.hidden_size;
+    const { hidden_size, num_key_value_heads: heads, head_dim } = this.architecture.config;
+    const states = borders.size * this.totalTokens * hidden_size;
+    // Rollouts of this process leave the keys and values of prompts for the other models.
+    const isFilled = keepPasses !== false && this.options.config.rollouts === undefined;
+    const perPromptToken = isFilled ? policy * 2 * heads * head_dim : 0;
+    return 4 * (states + this.promptTokens * perPromptToken);
   }
 
   private get totalTokens(): number {
@@ -279,7 +290,7 @@ export interface MemoryPlan {
 }
 
 /** Precisions in order of decreasing memory. */
-const precisions = ['f32', 'int8', 'f32-feeds'] as const;
+const precisions = ['f32', 'int8-packed', 'int8', 'f32-feeds'] as const;
 const saveLists = ['all', 'matmul', 'none'] as const;
 
 /**
@@ -309,7 +320,7 @@ function* settingsInOrder(
 ): Generator<MemorySettings> {
   const { microBatchSize } = config;
   const passes = config.keepPasses === false ? [false] : [true, false];
-  for (const rolloutPrecision of from(precisions, config.rolloutPrecision)) {
+  for (const rolloutPrecision of precisionsInOrder(config)) {
     for (const saveActivations of from(saveLists, config.saveActivations)) {
       for (const maxTokensAtOnce of halvings(config.maxTokensAtOnce, estimator.longest)) {
         for (const rolloutBatchSize of halvings(estimator.slotsOf(config), 1)) {
@@ -323,6 +334,13 @@ function* settingsInOrder(
       }
     }
   }
+}
+
+/** A packed copy is another choice only for a base in bytes. */
+function precisionsInOrder({ rolloutPrecision, basePrecision }: MemoryOptions['config']) {
+  return from(precisions, rolloutPrecision).filter(
+    (precision) => precision !== 'int8-packed' || basePrecision === 'int8',
+  );
 }
 
 function from<T>(list: readonly T[], first: T): readonly T[] {

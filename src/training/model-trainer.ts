@@ -4,6 +4,7 @@ import type { NamedArrays } from '../engine/optim/index.ts';
 import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
 import type { PolicyModel, TrunkOptions, ValueModel } from '../models/index.ts';
 import { expectFinite } from './expect-finite.ts';
+import { inOrder } from './in-order.ts';
 import { microBatches, type StepCache } from './micro-batches.ts';
 import { addSums, PolicyLoss, type PolicySums, policyMetrics } from './policy-loss.ts';
 import { RoleOptimizer } from './role-optimizer.ts';
@@ -19,7 +20,7 @@ export interface ModelTrainerOptions {
   readonly policyLoss?: PolicyLoss | undefined;
   readonly valueLoss?: ValueLoss | undefined;
   /** Computes the gradients of micro-batches; in this process by default. */
-  readonly jobs?: Pick<StepJobs, 'gradients'> | undefined;
+  readonly jobs?: Pick<StepJobs, 'gradients' | 'isRemote'> | undefined;
 }
 
 /** The KL coefficient, micro-batches and cached passes of one optimiser step. */
@@ -30,6 +31,9 @@ export interface TrainStepOptions extends TrunkOptions {
   readonly microBatches?: readonly (readonly number[])[];
   /** Passes of the current weights, by micro-batch. */
   readonly cache?: StepCache | undefined;
+  /** Number of completed PPO steps. */
+  readonly step?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The result of one optimiser step. */
@@ -49,7 +53,7 @@ export class ModelTrainer {
   readonly policyOptimizer: RoleOptimizer;
   readonly valueOptimizer: RoleOptimizer | undefined;
   private readonly options: ModelTrainerOptions;
-  private readonly jobs: Pick<StepJobs, 'gradients'>;
+  private readonly jobs: Pick<StepJobs, 'gradients' | 'isRemote'>;
 
   constructor(options: ModelTrainerOptions) {
     const { config, policy, value } = options;
@@ -89,17 +93,21 @@ export class ModelTrainer {
    *  order. */
   async trainStep(batch: Experience, options: TrainStepOptions = {}): Promise<TrainStepResult> {
     const { config } = this.options;
-    const { klCoef = 0, cache, trunk } = options;
+    const { klCoef = 0, cache, trunk, step, signal } = options;
     const { microBatches: parts = microBatches(batch, config) } = options;
     const { policyOptimizer, valueOptimizer } = this;
     const counts = countsOf(batch);
     const policySums: PolicySums[] = [];
     const valueSums: ValueSums[] = [];
     const ratios = new Float32Array(batch.tokens.length);
-    for (const [microBatch, indices] of parts.entries()) {
+    const run = (indices: readonly number[], microBatch: number) => {
       const experience = selectSequences(batch, indices);
       const job = { microBatch, experience, counts, klCoef };
-      const { policy, value } = await this.jobs.gradients(job, { cache, trunk });
+      return this.jobs.gradients(job, { cache, trunk, step, signal });
+    };
+    let done = 0;
+    for await (const { policy, value } of inOrder(this.jobs, parts, run)) {
+      const indices = parts[done++]!;
       policyOptimizer.add(policy.gradients);
       policySums.push(policy.sums);
       placeColumns(ratios, { offsets: batch.offsets, indices, values: policy.ratios });

@@ -82,10 +82,9 @@ export async function runPolicy(
 /** Maximum number of logits of a joint run. */
 const JOINT_LOGITS = 2 ** 22;
 
-/** Whether `jointPolicyGradients` can run a role over some responses: small models with few logits. */
-export function runsPolicyJointly(role: LayerRole, { tokens }: Responses): boolean {
-  const { vocab_size } = role.base.architecture.config;
-  const hasFewLogits = tokens.length * vocab_size <= JOINT_LOGITS;
+/** Whether a role can run jointly with its loss on this many tokens: small models with few logits. */
+export function runsTokensJointly(role: LayerRole, tokens: number): boolean {
+  const hasFewLogits = tokens * role.base.architecture.config.vocab_size <= JOINT_LOGITS;
   return role.adapter !== undefined && runsInOneSession(role) && hasFewLogits;
 }
 
@@ -113,7 +112,7 @@ export async function jointPolicyGradients(
     lows: column(slopes.lows),
     highs: column(slopes.highs),
   };
-  const build = (hidden: Value) => jointHead(role.base.architecture, hidden);
+  const build = (hidden: Value) => jointTokenHead(role.base.architecture, hidden, clippedSlopes);
   const rows = stateRows(batch, responses);
   const head = { key: 'policy', build, feeds };
   const { logprob, entropy } = await runJointPass(role, batch, { rows, head, accumulate });
@@ -123,21 +122,32 @@ export async function jointPolicyGradients(
   };
 }
 
-/** Logprobs, entropies and a scalar with the gradient of the policy loss: with n = norm(x)/T, weights W
- *  and probabilities p, ∂log π/∂n = W_token − p·W. */
-function jointHead(architecture: Architecture, hidden: Value) {
+/** ∂L/∂log π of the policy loss: slope·e^d if low ≤ d ≤ high, otherwise 0, with d = new − old. */
+function clippedSlopes(logprob: Value): Value {
   const column = (name: string) => input(name, ['N']);
+  const d = sub(logprob, column('old'));
+  const slope = mul(column('slopes'), exp(d));
+  const untilHigh = where(lessEqual(d, column('highs')), slope, 0);
+  return where(greaterEqual(d, column('lows')), untilHigh, 0);
+}
+
+/** The head of a joint run: log π and entropy of `tokens` [N] at `temperature`, and a scalar with the
+ *  gradient of a loss of the log π. With n = norm(x)/T, weights W and probabilities p,
+ *  ∂log π/∂n = W_token − p·W.
+ *  @param slopesOf returns ∂L/∂log π [N] */
+export function jointTokenHead(
+  architecture: Architecture,
+  hidden: Value,
+  slopesOf: (logprob: Value) => Value,
+) {
   const n = scaledHidden(architecture, hidden);
   const W = headWeight(architecture);
   const tokens = input('tokens', ['N'], 'int32');
   const l = logSoftmax(linear(n, W));
   const p = exp(l);
   const logprob = gatherLast(l, tokens);
-  const d = sub(logprob, column('old'));
-  const isInside = (slope: Value) =>
-    where(greaterEqual(d, column('lows')), where(lessEqual(d, column('highs')), slope, 0), 0);
-  const dLogprob = isInside(mul(column('slopes'), exp(d)));
-  const dn = mul(reshape(dLogprob, ['N', 1]), sub(gatherRows(W, tokens), matmul(p, W)));
+  const dLogprob = reshape(slopesOf(logprob), ['N', 1]);
+  const dn = mul(dLogprob, sub(gatherRows(W, tokens), matmul(p, W)));
   const entropy = reshape(neg(sum(mul(p, l), [-1])), ['N']);
   return { loss: sum(mul(n, detach(dn))), logprob, entropy };
 }

@@ -1,6 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { preferenceLoss, ratingLoss } from './preference-loss.ts';
+import {
+  type LogisticSlopes,
+  preferenceLoss,
+  preferenceSlopes,
+  ratingLoss,
+  ratingSlopes,
+} from './preference-loss.ts';
 
 const one = { margins: [0], targets: [1], weights: [1], totalWeight: 1 };
 
@@ -72,5 +78,45 @@ describe('ratingLoss()', () => {
     const { loss, dScores } = ratingLoss(Float32Array.of(0), [0.75], 1);
     expect(loss).toBeCloseTo(Math.LN2, 6);
     expect(dScores[0]).toBeCloseTo(-0.25, 6);
+  });
+});
+
+/** ∂L/∂s as the columns describe it. */
+function slopesAt(scores: Float32Array, columns: LogisticSlopes): number[] {
+  const { rivals, margins, targets, weights } = columns;
+  return Array.from(scores, (s, i) => {
+    const z = rivals ? s - scores[rivals[i]!]! - margins![i]! : s;
+    return weights[i]! * (1 / (1 + Math.exp(-z)) - targets[i]!);
+  });
+}
+
+describe('slopes', () => {
+  const numbers = (min: number, max: number) =>
+    fc.array(fc.double({ min, max, noNaN: true }), { minLength: 8, maxLength: 8 });
+
+  it('are the gradients of preferenceLoss()', () => {
+    fc.assert(
+      fc.property(numbers(-8, 8), numbers(0, 1), numbers(-2, 2), (values, targets, margins) => {
+        const scores = Float32Array.from(values);
+        const pairs = { margins, targets, weights: [1, 2, 3, 0.5], totalWeight: 9 };
+        const four = { ...pairs, targets: targets.slice(4), margins: margins.slice(4) };
+        const { dScores } = preferenceLoss({ scores, ...four });
+        for (const [i, slope] of slopesAt(scores, preferenceSlopes(four)).entries()) {
+          expect(slope).toBeCloseTo(dScores[i]!, 5);
+        }
+      }),
+    );
+  });
+
+  it('are the gradients of ratingLoss()', () => {
+    fc.assert(
+      fc.property(numbers(-8, 8), numbers(0, 1), (values, ratings) => {
+        const scores = Float32Array.from(values);
+        const { dScores } = ratingLoss(scores, ratings, 20);
+        for (const [i, slope] of slopesAt(scores, ratingSlopes(ratings, 20)).entries()) {
+          expect(slope).toBeCloseTo(dScores[i]!, 6);
+        }
+      }),
+    );
   });
 });

@@ -51,6 +51,38 @@ export function preferenceLoss(pairs: PairScores): PreferenceLoss {
   return { loss, dScores, judged, correct, margin };
 }
 
+/** ∂L/∂s of each score as a function of the scores: w·(σ(s − s_rival − m) − p), where the rival of a chosen
+ *  text is the rejected one and the reverse; without rivals w·(σ(s) − p). */
+export interface LogisticSlopes {
+  /** Index of the rival's score, [N]. */
+  readonly rivals?: Int32Array;
+  /** [N]; only with rivals. */
+  readonly margins?: Float32Array;
+  readonly targets: Float32Array;
+  readonly weights: Float32Array;
+}
+
+/** The slopes of `preferenceLoss`, two per pair: for the rejected text, σ(−z) − (1 − p) = p − σ(z).
+ *  @example one pair with p=1, m=½  →  rivals [1, 0], margins [½, −½], targets [1, 0], weights [1, 1] */
+export function preferenceSlopes(pairs: Omit<PairScores, 'scores'>): LogisticSlopes {
+  const { margins, targets, weights, totalWeight } = pairs;
+  const count = 2 * targets.length;
+  const alternate = (of: (pair: number, isChosen: boolean) => number) =>
+    Float32Array.from({ length: count }, (_, i) => of(i >> 1, i % 2 === 0));
+  return {
+    rivals: Int32Array.from({ length: count }, (_, i) => i ^ 1),
+    margins: alternate((i, isChosen) => (isChosen ? margins[i]! : -margins[i]!)),
+    targets: alternate((i, isChosen) => (isChosen ? targets[i]! : 1 - targets[i]!)),
+    weights: alternate((i) => weights[i]! / totalWeight),
+  };
+}
+
+/** The slopes of `ratingLoss`. */
+export function ratingSlopes(ratings: ArrayLike<number>, count: number): LogisticSlopes {
+  const weights = new Float32Array(ratings.length).fill(1 / count);
+  return { targets: Float32Array.from(ratings), weights };
+}
+
 /** log(1 + e^x) without overflow. */
 function softplus(x: number): number {
   return Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));

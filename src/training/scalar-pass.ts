@@ -2,13 +2,16 @@ import { scoreBiasName, scoreWeightName } from '../base-setup/lora/peft-config.t
 import {
   add,
   detach,
+  gatherRows,
   grad,
   gradientName,
   greater,
   input,
   less,
   mul,
+  reshape,
   type SaveList,
+  sigmoid,
   sub,
   sum,
   type Value,
@@ -16,12 +19,11 @@ import {
 } from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
-import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { type Feeds, type Tensor, tensor } from '../engine/runtime/index.ts';
 import { scalarGraph, scalarOf } from '../models/decoder/head-graph.ts';
 import { runJointPass } from '../models/decoder/joint-pass.ts';
 import { scatterRows, takeRows } from '../models/decoder/rows.ts';
 import {
-  type Architecture,
   backward,
   forwardFromTrunk,
   type PackedBatch,
@@ -29,6 +31,7 @@ import {
   type ScalarModel,
   type TrunkOptions,
 } from '../models/index.ts';
+import type { LogisticSlopes } from './preference-loss.ts';
 import type { ValueSlopes } from './value-loss.ts';
 
 export interface ScalarPassOptions extends TrunkOptions {
@@ -88,10 +91,22 @@ export async function scalarGradients(
   await backward(pass, scatterRows(dRows, rows, pass.hidden.shape[0]!), accumulate);
 }
 
+/** ∂L/∂score as part of a graph, for losses whose slopes are functions of the scores. */
+export interface ScoreSlopes {
+  /** Identifies the graph that `build` returns. */
+  readonly key: string;
+  /** ∂L/∂score [N] from the scores [N] and inputs. */
+  readonly build: (scores: Value) => Value;
+  /** The values of these inputs. */
+  readonly feeds: Feeds;
+}
+
 export interface JointScalarOptions {
   /** The rows of the batch that count. */
   readonly rows: Int32Array;
-  readonly slopes: ValueSlopes;
+  readonly slopes: ScoreSlopes;
+  /** The source of dropout masks; nothing is dropped without it. */
+  readonly dropout?: RandomStream | undefined;
   readonly accumulate: (gradients: NamedArrays) => void;
 }
 
@@ -100,36 +115,70 @@ export interface JointScalarOptions {
 export async function jointScalarGradients(
   model: ScalarModel,
   batch: PackedBatch,
-  { rows, slopes, accumulate }: JointScalarOptions,
+  { rows, slopes, dropout, accumulate }: JointScalarOptions,
 ): Promise<Float32Array> {
   const { base, head, bias } = model;
-  const column = (values: Float32Array) => tensor(values, [values.length]);
   const feeds = {
+    ...slopes.feeds,
     [scoreWeightName]: head,
     bias: tensor(bias?.data ?? new Float32Array(1), [1]),
-    factor: tensor(Float32Array.of(slopes.factor), []),
-    returns: column(slopes.returns),
-    lows: column(slopes.lows),
-    highs: column(slopes.highs),
   };
-  const build = (hidden: Value) => jointHead(base.architecture, hidden);
+  const build = (hidden: Value) => {
+    const scores = add(scalarOf(base.architecture, hidden), input('bias', [1]));
+    const dScores = slopes.build(scores);
+    return { loss: sum(mul(scores, detach(dScores))), scores, dScores };
+  };
   const outputs = await runJointPass(model, batch, {
-    rows,
-    head: { key: 'scalar', build, feeds, trained: [scoreWeightName] },
-    accumulate,
+    ...{ rows, dropout, accumulate },
+    head: { key: `scalar ${slopes.key}`, build, feeds, trained: [scoreWeightName] },
   });
   if (bias) accumulate({ [scoreBiasName]: Float32Array.of(sumOf(dataOf(outputs.dScores))) });
   return dataOf(outputs.scores);
 }
 
-/** The head's numbers, the gradient of the value loss with respect to them, and a scalar with that gradient. */
-function jointHead(architecture: Architecture, hidden: Value) {
-  const column = (name: string) => input(name, ['N']);
-  const scores = add(scalarOf(architecture, hidden), input('bias', [1]));
-  const slopes = mul(sub(scores, column('returns')), input('factor', []));
-  const untilHigh = where(less(scores, column('highs')), 0, slopes);
-  const dScores = where(greater(scores, column('lows')), untilHigh, slopes);
-  return { loss: sum(mul(scores, detach(dScores))), scores, dScores };
+/** The slopes of the value loss. */
+export function valueScoreSlopes({ factor, returns, lows, highs }: ValueSlopes): ScoreSlopes {
+  return {
+    key: 'value',
+    build(scores) {
+      const slopes = mul(sub(scores, input('returns', ['N'])), input('factor', []));
+      const untilHigh = where(less(scores, input('highs', ['N'])), 0, slopes);
+      return where(greater(scores, input('lows', ['N'])), untilHigh, slopes);
+    },
+    feeds: {
+      factor: tensor(Float32Array.of(factor), []),
+      ...{ returns: column(returns), lows: column(lows), highs: column(highs) },
+    },
+  };
+}
+
+/** The slopes of a logistic loss: w·(σ(s − s_rival − m) − p), without s_rival if there are no rivals. */
+export function logisticScoreSlopes({
+  rivals,
+  margins,
+  targets,
+  weights,
+}: LogisticSlopes): ScoreSlopes {
+  const named = { targets: column(targets), weights: column(weights) };
+  return {
+    key: rivals ? 'pairs' : 'ratings',
+    build(scores) {
+      const z = rivals ? sub(sub(scores, rivalsOf(scores)), input('margins', ['N'])) : scores;
+      return mul(sub(sigmoid(z), input('targets', ['N'])), input('weights', ['N']));
+    },
+    feeds: rivals
+      ? { ...named, margins: column(margins!), rivals: tensor(rivals, [rivals.length]) }
+      : named,
+  };
+}
+
+function rivalsOf(scores: Value): Value {
+  const rows = gatherRows(reshape(scores, ['N', 1]), input('rivals', ['N'], 'int32'));
+  return reshape(rows, ['N']);
+}
+
+function column(values: Float32Array): Tensor<'float32'> {
+  return tensor(values, [values.length]);
 }
 
 function dataOf(output: Tensor | undefined): Float32Array {

@@ -6,6 +6,7 @@ import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
 import { runsInOneSession } from '../models/decoder/forward.ts';
 import type { PolicyModel, SFTModel, Trunk, TrunkOptions, ValueModel } from '../models/index.ts';
 import { packResponses, type Responses, stateRows } from '../models/responses.ts';
+import type { ScoreTexts } from '../reward-kl/reward-source.ts';
 import type { TokenLogprobs } from '../token-attribution/token-attributor.ts';
 import { type SequenceKey, type StepCache, takePass } from './micro-batches.ts';
 import { type PolicyLoss, type PolicySums, policyRatio, rolloutWeights } from './policy-loss.ts';
@@ -13,9 +14,14 @@ import {
   jointPolicyGradients,
   policyGradients,
   runPolicy,
-  runsPolicyJointly,
+  runsTokensJointly,
 } from './policy-pass.ts';
-import { jointScalarGradients, runScalar, scalarGradients } from './scalar-pass.ts';
+import {
+  jointScalarGradients,
+  runScalar,
+  scalarGradients,
+  valueScoreSlopes,
+} from './scalar-pass.ts';
 import type { ValueLoss, ValueSums } from './value-loss.ts';
 
 /** Generates the responses to a shard of the step's prompts. */
@@ -66,6 +72,8 @@ export interface GradientResult {
  *  shorter batch, where ONNX Runtime may sum in a different order, so the last bits may differ. In all
  *  measured runs tokens and weights are equal with and without a cache. */
 export interface JobContext extends TrunkOptions {
+  /** Number of completed steps. */
+  readonly step?: number | undefined;
   /** Passes that other jobs of the step reuse. */
   readonly cache?: StepCache | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -79,6 +87,10 @@ export interface JobContext extends TrunkOptions {
  * not depend on where the jobs run.
  */
 export interface StepJobs {
+  /** Whether jobs run in other processes, several at the same time. */
+  readonly isRemote?: boolean;
+  /** How a step scores with reward models; by default in this process. */
+  scoreTexts?(step: number): ScoreTexts;
   /** Generates responses to the prompts. */
   rollOut(job: RolloutJob, context?: JobContext): Promise<GeneratedText[]>;
   /** log π_old */
@@ -121,12 +133,12 @@ export class LocalJobs implements StepJobs {
   /** Generates responses to the prompts with the policy. */
   rollOut({ prompts, generation }: RolloutJob, context: JobContext = {}) {
     const { policy, config } = this.options;
-    const { cache, signal, onText } = context;
+    const { cache, trunk, signal, onText } = context;
     const promptPasses =
       cache === undefined || this.isJoint.policy
         ? undefined
         : { save: config.saveActivations, passes: cache.prompts };
-    return policy.generate(prompts, { ...generation, promptPasses, signal, onText });
+    return policy.generate(prompts, { ...generation, promptPasses, trunk, signal, onText });
   }
 
   async policyLogprobs({ microBatch, responses }: ScoreJob, context: JobContext = {}) {
@@ -185,7 +197,7 @@ export class LocalJobs implements StepJobs {
         ...columns,
         ...{ newLogprobs, entropies, klCoef, refLogprobs: experience.refLogprobs },
       });
-    if (this.isJoint.policy && runsPolicyJointly(policy, experience)) {
+    if (this.isJoint.policy && runsTokensJointly(policy, experience.tokens.length)) {
       const slopes = policyLoss.tokenSlopes(columns);
       const { temperature } = config;
       const options = { temperature, oldLogprobs: experience.logprobs, slopes, accumulate };
@@ -209,7 +221,7 @@ export class LocalJobs implements StepJobs {
     const columns = { oldValues: experience.values, returns: experience.returns, ...counts };
     const stateCounts = lengthsOf(experience.stepOffsets);
     if (this.isJoint.value) {
-      const slopes = valueLoss.valueSlopes(columns);
+      const slopes = valueScoreSlopes(valueLoss.valueSlopes(columns));
       const batch = packResponses(experience);
       const rows = stateRows(batch, experience, stateCounts);
       const newValues = await jointScalarGradients(value, batch, { rows, slopes, accumulate });

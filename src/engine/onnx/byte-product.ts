@@ -1,3 +1,4 @@
+import type { Dim } from '../graph/dim.ts';
 import type { ByteFormat } from '../graph/ops/quantized.ts';
 import type { LoweringContext } from './lowering-context.ts';
 import { onnxDataType } from './model-proto.ts';
@@ -6,6 +7,10 @@ export interface ByteProductRequest extends ByteFormat {
   /** Names of x, the weight and, if there are any, the scales. */
   readonly inputs: readonly string[];
   readonly transposed: boolean;
+  /** Columns of x. */
+  readonly inner: Dim;
+  /** Columns of the product. */
+  readonly out: Dim;
 }
 
 const MICROSOFT = 'com.microsoft';
@@ -13,7 +18,7 @@ const MICROSOFT = 'com.microsoft';
 /** Lowers x·W for a weight in bytes. Rows that several weights multiply are quantized once. */
 export function lowerByteProduct(context: LoweringContext, request: ByteProductRequest): string {
   if (request.rows === 'float32') return floatProduct(context, request);
-  const { inputs, maxByte, transposed } = request;
+  const { inputs, maxByte, transposed, out } = request;
   const [x = '', weight = '', scales = context.scalar(1)] = inputs;
   const right = transposed
     ? context.node('Transpose', [weight], { attributes: { perm: [1, 0] } })
@@ -26,10 +31,12 @@ export function lowerByteProduct(context: LoweringContext, request: ByteProductR
   const high = quantizeRows(context, x, maxByte);
   if (request.rows === 'one-byte') return context.node('Mul', [multiply(high.bytes), high.scale]);
   // Both bytes of all rows are one operand, so the weight is packed once.
-  const product = multiply(stackBytes(context, { x, maxByte, high }));
-  const halves = context.split(product, 2);
-  const low = context.node('Mul', [halves[1]!, context.scalar(1 / (2 * maxByte))]);
-  return context.node('Mul', [context.node('Add', [halves[0]!, low]), high.scale]);
+  const pairs = context.node('Reshape', [
+    multiply(pairBytes(context, request, high)),
+    context.sizes([-1, 2, out]),
+  ]);
+  const sums = context.node('MatMul', [pairScales(context, request, high), pairs]);
+  return context.node('Reshape', [sums, context.sizes([-1, out])]);
 }
 
 /** (x·float32(W))·scales: for processors that multiply float32 numbers faster than pairs of bytes. */
@@ -70,25 +77,40 @@ function quantizeRows(context: LoweringContext, x: string, maxByte: number): Qua
   return { bytes, scale };
 }
 
-/** The high bytes of all rows above the low bytes, [2M, in]. The low byte is what the high byte leaves,
- *  in steps of scale/(2·maxByte). */
-function stackBytes(
+/** Each row's high bytes, then its low bytes, [2M, in]. The low byte is what the high byte leaves, in
+ *  steps of scale/(2·maxByte). */
+function pairBytes(
   context: LoweringContext,
-  {
-    x,
-    maxByte,
-    high,
-  }: { readonly x: string; readonly maxByte: number; readonly high: QuantizedRows },
+  { inputs: [x = ''], maxByte, inner }: ByteProductRequest,
+  high: QuantizedRows,
 ): string {
-  return context.reuse(`stacked bytes ${x}`, () => {
-    const attributes = { axis: 0n };
+  return context.reuse(`pairs of bytes ${x}`, () => {
     const coarse = scalesAndZeros(context, high.scale, maxByte);
-    const rounded = context.node('DequantizeLinear', [high.bytes, ...coarse], { attributes });
+    const rounded = context.node('DequantizeLinear', [high.bytes, ...coarse], {
+      attributes: { axis: 0n },
+    });
     const rest = context.node('Sub', [x, rounded]);
     const step = context.node('Mul', [high.scale, context.scalar(1 / (2 * maxByte))]);
     const fine = scalesAndZeros(context, step, maxByte);
-    const low = context.node('QuantizeLinear', [rest, ...fine], { attributes });
-    return context.node('Concat', [high.bytes, low], { attributes });
+    const low = context.node('QuantizeLinear', [rest, ...fine], { attributes: { axis: 0n } });
+    const pair = context.node('Concat', [high.bytes, low], { attributes: { axis: 1n } });
+    return context.node('Reshape', [pair, context.sizes([-1, inner])]);
+  });
+}
+
+/** [M, 1, 2]: the scales of each row's high and low byte. One product adds both halves, which takes a
+ *  third of the time of separate multiplications and a sum. */
+function pairScales(
+  context: LoweringContext,
+  { inputs: [x = ''], maxByte }: ByteProductRequest,
+  { scale }: QuantizedRows,
+): string {
+  return context.reuse(`scales of pairs ${x}`, () => {
+    const weights = context.vector([1, 1 / (2 * maxByte)]);
+    return context.node('Reshape', [
+      context.node('Mul', [scale, weights]),
+      context.integers([-1, 1, 2]),
+    ]);
   });
 }
 

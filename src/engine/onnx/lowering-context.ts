@@ -59,15 +59,6 @@ export class LoweringContext {
     return name;
   }
 
-  /** Splits a tensor into equal parts along its first axis; returns their names. */
-  split(tensor: string, parts: number): readonly string[] {
-    const name = `${this.current} .${this.parts++}`;
-    const outputs = Array.from({ length: parts }, (_, i) => `${name} part ${i}`);
-    const attributes = { axis: 0n, num_outputs: BigInt(parts) };
-    this.nodes.push({ name, opType: 'Split', inputs: [tensor], outputs, attributes });
-    return outputs;
-  }
-
   /** A tensor that several values need, created on first use. */
   reuse(key: string, create: () => string): string {
     const name = this.reused.get(key) ?? create();
@@ -94,6 +85,12 @@ export class LoweringContext {
   scalar(value: number, dtype: ScalarDType = 'float32'): string {
     return this.shared(`${dtype} ${value}`, (name) =>
       this.tensor(name, [value], { dtype, dims: [] }),
+    );
+  }
+
+  vector(values: readonly number[]): string {
+    return this.shared(`vector ${values}`, (name) =>
+      this.tensor(name, values, { dtype: 'float32', dims: [values.length] }),
     );
   }
 

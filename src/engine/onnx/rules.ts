@@ -76,8 +76,10 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
       attributes: { transA: 0n, transB: 1n, alpha: 1 },
     }),
 
-  byteProduct: ({ context, inputs, attributes }) =>
-    lowerByteProduct(context, { inputs, ...attributes }),
+  byteProduct: ({ context, inputs, attributes, value }) => {
+    const [inner, out] = [value.inputs[0]!.shape[1]!, value.shape[1]!];
+    return lowerByteProduct(context, { inputs, inner, out, ...attributes });
+  },
 
   sum: ({ context, inputs, attributes: { axes } }) =>
     context.node('ReduceSum', [...inputs, context.integers(axes)]),

@@ -8,7 +8,7 @@ export type Device = 'cpu' | 'webgpu' | 'cuda';
 
 export interface SessionOptions {
   readonly device?: Device;
-  /** Threads inside one op; all cores by default. */
+  /** Threads inside one op; `threadCount()` by default. */
   readonly threads?: number;
   /** Keep the memory of a run for the next one, which is faster for large values, instead of freeing it;
    *  false by default. */
@@ -63,9 +63,16 @@ const requirements: Readonly<Record<string, string>> = {
   cuda: "Linux on x64 with CUDA 12 and ONNX Runtime's CUDA files (node node_modules/onnxruntime-node/script/install.js --onnxruntime-node-install=cuda12)",
 };
 
+/** Threads inside one op: the environment's PROXIMAL_THREADS, or one per core. Results of another number
+ *  may differ in their last bits. */
+export function threadCount(): number {
+  const set = Number(process.env.PROXIMAL_THREADS);
+  return Number.isInteger(set) && set > 0 ? set : availableParallelism();
+}
+
 function createSession(
   { bytes, externalData, externalFolder }: LoweredGraph,
-  { device = 'cpu', threads = availableParallelism(), arena = false }: SessionOptions,
+  { device = 'cpu', threads = threadCount(), arena = false }: SessionOptions,
 ): Promise<InferenceSession> {
   const session = InferenceSession.create(bytes, {
     executionProviders: [device],

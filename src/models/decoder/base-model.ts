@@ -14,7 +14,7 @@ import type { ByteBase, WeightLayout } from './byte-weight.ts';
 import type { Architecture } from './families/index.ts';
 import { fingerprintModel } from './fingerprint-weights.ts';
 import { logitsGraph } from './head-graph.ts';
-import { fedBytes, fedWeights } from './module-context.ts';
+import { byteWeights, fedWeights } from './module-context.ts';
 import type { PackedBatch } from './packed-batch.ts';
 import { countParameters } from './parameter-counts.ts';
 import { takeRows } from './rows.ts';
@@ -90,7 +90,7 @@ export class BaseModel implements AdapterBase {
   /** Logits [rows, V] of some hidden states. */
   async logits(hidden: Tensor<'float32'>): Promise<Tensor<'float32'>> {
     const { bytes } = this;
-    const source = () => (bytes === undefined ? fedWeights() : fedBytes(bytes.format));
+    const source = () => (bytes === undefined ? fedWeights() : byteWeights(bytes.format));
     const head = await this.compile('logits', () => logitsGraph(this.architecture, source()));
     const { logits } = await head.run(this.headFeeds(head, { x: hidden }));
     return logits as Tensor<'float32'>;

@@ -31,6 +31,9 @@ export interface DecoderConfig {
   readonly rope: RopeConfig | undefined;
 }
 
+/** Far more layers than any model has. */
+const MAX_LAYERS = 10_000;
+
 /** The fields of a config.json, read with a clear error for each that is missing or has the wrong type. */
 export class ConfigReader {
   private readonly json: Readonly<Record<string, unknown>>;
@@ -50,6 +53,13 @@ export class ConfigReader {
     const value = this.number(key, fallback);
     if (!Number.isSafeInteger(value) || value < 1)
       throw this.wrong(key, 'a whole number ≥ 1', value);
+    return value;
+  }
+
+  /** The number of layers. All of their weights are listed before any is read. */
+  layers(key: string): number {
+    const value = this.size(key);
+    if (value > MAX_LAYERS) throw this.wrong(key, `at most ${MAX_LAYERS}`, value);
     return value;
   }
 

@@ -72,6 +72,9 @@ describe('Masks of a model whose weights are all trained', () => {
       expect(new Set(data)).toEqual(new Set([0, Math.fround(1 / 0.8)]));
       // Five standard errors: 5 · √(p / ((1 − p) · 32,000)) = 0.014.
       expect(Math.abs(data.reduce((sum, x) => sum + x, 0) / data.length - 1)).toBeLessThan(0.014);
+      // Neighbours are independent: both are 0 with probability p². Five standard errors are 0.007.
+      const pairs = data.filter((x, k) => x === 0 && data[k + 1] === 0).length;
+      expect(Math.abs(pairs / data.length - 0.2 ** 2)).toBeLessThan(0.007);
     }
   });
 });

@@ -60,12 +60,15 @@ function maskedWidths({ base, adapter }: LayerRole, layer: number): (readonly [s
     .map(([module, [, width]]) => [module, width]);
 }
 
-/** A mask [rows, width]: 0 with probability p, otherwise 1/(1 − p), whose mean is 1. */
+/** A mask [rows, width]: 0 with probability p, otherwise 1/(1 − p), whose mean is 1. Samples the distances
+ *  between zeros, P(d) = (1 − p)^(d−1)·p, which takes one random number per zero. */
 function sampleMask(
   p: number,
   { rows, width, random }: MaskOptions & { readonly width: number },
 ): Tensor<'float32'> {
-  const mask = new Float32Array(rows * width);
-  for (let k = 0; k < mask.length; k++) mask[k] = random.next() < p ? 0 : 1 / (1 - p);
+  const mask = new Float32Array(rows * width).fill(1 / (1 - p));
+  const logKept = Math.log1p(-p);
+  const distance = () => 1 + Math.floor(Math.log1p(-random.next()) / logKept);
+  for (let k = distance() - 1; k < mask.length; k += distance()) mask[k] = 0;
   return tensor(mask, [rows, width]);
 }

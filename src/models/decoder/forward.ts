@@ -47,7 +47,8 @@ export interface LayerStates {
   readonly hidden: Tensor<'float32'>;
 }
 
-interface KeysAndValues {
+/** Keys and values [M, kvHeads, D] of one layer. */
+export interface KeysAndValues {
   readonly k: Tensor<'float32'>;
   readonly v: Tensor<'float32'>;
 }
@@ -58,14 +59,14 @@ export interface Pass {
   readonly batch: PackedBatch;
   /** Hidden states after the last layer that ran, before the final norm, [M, hidden]. */
   readonly hidden: Tensor<'float32'>;
-  /** Opaque to callers; empty unless something was saved. `backward` consumes it. */
+  /** Opaque to callers. `backward` consumes it if something was saved. */
   readonly tape: Tape;
 }
 
 /** Some rows of a pass, as `past` of another one. */
 export interface RowPass {
   readonly hidden: Tensor<'float32'>;
-  /** Per session with a tape: its input x, the saved values, keys and values. */
+  /** Per session: keys and values and, with a tape, its input x and the saved values. */
   readonly sessions: readonly Feeds[];
 }
 
@@ -122,8 +123,8 @@ export async function forward(
     for (let i = 0; i < count && cache; i++) {
       onKeysAndValues(first + i, keysAndValuesOf(outputs, layerPrefix(i, count)));
     }
-    const own =
-      save === undefined ? {} : { x, ...masks, ...outputs, ...(first === 0 && embeddings) };
+    const taken = save === undefined ? {} : { x, ...masks, ...(first === 0 && embeddings) };
+    const own = { ...taken, ...outputs };
     if (isTrained) sessions.push([...pastParts, own]);
     x = y as Tensor<'float32'>;
   }

@@ -139,7 +139,7 @@ export abstract class ModuleContext implements LayerContext {
 
 type InputDType = 'float32' | 'int32' | 'int8';
 
-/** Returns an input of a graph. */
+/** Returns an input of a graph, or a constant in its place. */
 type InputGetter = (name: string, shape: Shape, dtype?: InputDType) => Value;
 
 /** Returns a frozen weight by its Hugging Face name. */
@@ -165,18 +165,19 @@ export function fedWeights(): WeightSource {
   return { weight, product: productWith(weight) };
 }
 
-/** Weights as graph inputs, with all matrices in bytes. */
-export function fedBytes(format: ByteFormat): WeightSource {
-  const inputs = new Map<string, Value>();
+/** Weights with all matrices in bytes; graph inputs by default.
+ *  @param create builds the input or constant of a weight, which a graph contains once */
+export function byteWeights(format: ByteFormat, create: InputGetter = input): WeightSource {
+  const values = new Map<string, Value>();
   const get: InputGetter = (name, shape, dtype = 'float32') => {
-    const value = inputs.get(name) ?? input(name, shape, dtype);
-    inputs.set(name, value);
+    const value = values.get(name) ?? create(name, shape, dtype);
+    values.set(name, value);
     return value;
   };
   return { weight: (name, shape) => get(name, shape), product: productOfBytes(get, format) };
 }
 
-/** Products with weights in bytes, whose blocks are fed as `<name>.bytes.<block>`, [in, outputs], and
+/** Products with weights in bytes, whose blocks are named `<name>.bytes.<block>`, [in, outputs], and
  *  `<name>.scales.<block>`. */
 function productOfBytes(get: InputGetter, format: ByteFormat): WeightSource['product'] {
   return (x, name, { out, blockSize }) => {

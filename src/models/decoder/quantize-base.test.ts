@@ -115,6 +115,21 @@ describe.each(['llama-gqa', 'qwen2-untied', 'qwen3-tied', 'gpt2-default'])(
       );
     });
 
+    test('decodes the same logits from its own bytes and from a packed copy', async () => {
+      const base = await quantizeBase(original.architecture, orderedWeights(original));
+      const ids = sampleIds(base, 20, 2);
+      const decode = async (precision: 'int8' | 'int8-packed') => {
+        const run = await makeDecoder(base, { precision });
+        await run.decoder.prefill([ids.slice(0, 6)], { slots: [0], cache: run.cache });
+        const [logits = []] = await decodeTokens(run, [ids.slice(6)]);
+        await run.decoder.dispose();
+        return logits;
+      };
+      const [shared, packed] = [await decode('int8'), await decode('int8-packed')];
+      expect(relativeDifference(packed, shared)).toBeLessThan(1e-6);
+      await base.dispose();
+    });
+
     test('is near the original, is identified by it and has a quarter of its size', async () => {
       const base = await quantizeBase(original.architecture, orderedWeights(original));
       expect(base.fingerprint()).toEqual(original.fingerprint());

@@ -76,3 +76,26 @@ export function consecutiveRows(lengths: readonly number[]): Int32Array[] {
     return Int32Array.from({ length }, (_, t) => first - length + t);
   });
 }
+
+/** Rows of prompts, each once for the sequences that share its array, then the other rows of all sequences.
+ *  @param sequences each with its prompt and the number of its own tokens after it
+ *  @example prompts of 2 and 1 tokens, two sequences of 1 after the first, one of 2 after the second  →
+ *  [0, 1, 3], [0, 1, 4], [2, 5, 6] */
+export function promptsFirst(
+  sequences: readonly { readonly prompt: Int32Array; readonly own: number }[],
+): RowLayout {
+  const firstRows = new Map<Int32Array, number>();
+  let count = 0;
+  for (const { prompt } of sequences) {
+    if (firstRows.has(prompt)) continue;
+    firstRows.set(prompt, count);
+    count += prompt.length;
+  }
+  const rows = sequences.map(({ prompt: { length }, prompt, own }) => {
+    const first = firstRows.get(prompt)!;
+    const next = count - length;
+    count += own;
+    return Int32Array.from({ length: length + own }, (_, t) => (t < length ? first + t : next + t));
+  });
+  return { rows, count };
+}

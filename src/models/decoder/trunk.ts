@@ -7,13 +7,23 @@ import {
   frozenLayers,
   type LayerStates,
   type Pass,
+  passOfRows,
+  type RowPass,
 } from './forward.ts';
 import { PackedBatch } from './packed-batch.ts';
+import { promptsFirst } from './row-layout.ts';
 
 /** Rows of a matrix that hold the hidden states of a sequence. */
 interface StoredRows {
   readonly hidden: Tensor<'float32'>;
   readonly rows: Int32Array;
+}
+
+/** A prompt whose lower layers have run. */
+interface KnownPrompt {
+  readonly tokens: Int32Array;
+  /** Per border, the pass from the border below: states, keys and values. */
+  readonly passes: Map<number, RowPass>;
 }
 
 /**
@@ -27,6 +37,8 @@ export class Trunk {
   private readonly borders: readonly number[];
   /** Stored states by the tokens of a sequence, then by border. */
   private readonly stored = new Map<string, Map<number, StoredRows>>();
+  /** Prompts that generation ran, by their tokens. */
+  private readonly prompts = new Map<string, KnownPrompt>();
 
   constructor(base: BaseModel, borders: Iterable<number>) {
     this.base = base;
@@ -43,34 +55,94 @@ export class Trunk {
   }
 
   /** Hidden states of a batch's rows after the first `layer` layers of the base. Layers run only for
-   *  sequences without stored states, from their highest border on. */
+   *  sequences without stored states. */
   async states(layer: number, batch: PackedBatch): Promise<Tensor<'float32'>> {
-    const sequences = sequencesOf(batch);
-    if (!this.borders.includes(layer)) return this.run(layer, { batch, sequences });
-    const missing = sequences.filter((tokens) => this.find(tokens, layer) === undefined);
-    if (missing.length > 0) {
-      const isWhole = missing.length === sequences.length;
-      const part = isWhole ? batch : new PackedBatch(missing, { share: true });
-      await this.run(layer, { batch: part, sequences: missing });
+    if (!this.borders.includes(layer)) {
+      const start = await this.statesBelow(layer, batch);
+      return (await forward({ base: this.base }, batch, { start, end: layer })).hidden;
     }
+    const sequences = sequencesOf(batch);
+    const missing = sequences.filter((tokens) => this.find(tokens, layer) === undefined);
+    const isWhole = missing.length === sequences.length;
+    if (missing.length > 0) await this.run(layer, missing, isWhole ? batch : undefined);
     return this.gather(layer, { batch, sequences });
   }
 
-  /** Runs a batch up to a layer, and stores its states at the borders on the way. */
-  private async run(layer: number, work: TrunkWork): Promise<Tensor<'float32'>> {
-    const { batch, sequences } = work;
-    const isKnown = (border: number) =>
-      border < layer && sequences.every((tokens) => this.find(tokens, border) !== undefined);
-    const known = this.borders.findLast(isKnown);
-    let start: LayerStates | undefined =
-      known === undefined ? undefined : { layer: known, hidden: this.gather(known, work) };
-    const ends = this.borders.filter((border) => border > (known ?? 0) && border < layer);
-    for (const end of [...ends, layer]) {
-      const { hidden } = await forward({ base: this.base }, batch, { start, end });
-      if (this.borders.includes(end)) this.store(end, { ...work, hidden });
-      start = { layer: end, hidden };
+  /** Runs prompts through the layers that a role shares with others, and keeps their states, keys and
+   *  values: the sequences that continue them run only their own tokens. */
+  async runPrompts(
+    role: LayerRole,
+    batch: PackedBatch,
+    onKeysAndValues: NonNullable<ForwardOptions['onKeysAndValues']>,
+  ): Promise<LayerStates | undefined> {
+    let start: LayerStates | undefined;
+    if (role.base !== this.base) return start;
+    const prompts = sequencesOf(batch).map((tokens) => this.promptOf(tokens));
+    for (const end of this.borders.filter((border) => border <= frozenLayers(role))) {
+      const pass = await forward({ base: this.base }, batch, { start, end, onKeysAndValues });
+      for (const [i, { passes }] of prompts.entries()) {
+        const rows = batch.rows[i]!;
+        passes.set(end, passOfRows(pass, { start: rows[0]!, end: rows.at(-1)! + 1 }));
+      }
+      start = { layer: end, hidden: pass.hidden };
     }
-    return start!.hidden;
+    return start;
+  }
+
+  /** Runs sequences up to a border and stores their states.
+   *  @param packed a batch of these sequences, if there is one */
+  private async run(
+    border: number,
+    sequences: readonly Int32Array[],
+    packed: PackedBatch | undefined,
+  ): Promise<void> {
+    const { batch, prompts } = this.pack(sequences, packed);
+    const passes = prompts.map((prompt) => prompt.passes.get(border));
+    const past = passes.every((pass) => pass !== undefined) ? passes : [];
+    const start = await this.statesBelow(border, batch);
+    const pass = await forward({ base: this.base }, batch, { start, end: border, past });
+    this.store(border, { batch, sequences, hidden: pass.hidden });
+  }
+
+  /** States at the highest border below a layer. */
+  private async statesBelow(layer: number, batch: PackedBatch): Promise<LayerStates | undefined> {
+    const border = this.borders.findLast((border) => border < layer);
+    if (border === undefined) return undefined;
+    return { layer: border, hidden: await this.states(border, batch) };
+  }
+
+  /** One batch of some sequences. If all of them continue known prompts, the rows of these come first. */
+  private pack(
+    sequences: readonly Int32Array[],
+    packed = new PackedBatch(sequences, { share: true }),
+  ) {
+    const found = sequences.map((tokens) => this.findPrompt(tokens));
+    const prompts = found.filter((prompt) => prompt !== undefined);
+    if (prompts.length < sequences.length) return { batch: packed, prompts: [] };
+    const layout = promptsFirst(
+      prompts.map(({ tokens: prompt }, i) => ({
+        prompt,
+        own: sequences[i]!.length - prompt.length,
+      })),
+    );
+    return { batch: new PackedBatch(sequences, { layout }), prompts: [...new Set(prompts)] };
+  }
+
+  /** The longest known prompt that a sequence continues. */
+  private findPrompt(tokens: Int32Array): KnownPrompt | undefined {
+    const lengths = new Set([...this.prompts.values()].map((prompt) => prompt.tokens.length));
+    return [...lengths]
+      .filter((length) => length < tokens.length)
+      .sort((a, b) => b - a)
+      .map((length) => this.prompts.get(tokens.subarray(0, length).join()))
+      .find((prompt) => prompt !== undefined);
+  }
+
+  private promptOf(tokens: Int32Array): KnownPrompt {
+    const key = tokens.join();
+    const prompt = this.prompts.get(key) ?? { tokens, passes: new Map() };
+    this.prompts.set(key, prompt);
+    return prompt;
   }
 
   private store(

@@ -28,7 +28,7 @@ export function configureGated(json: ConfigReader): DecoderConfig {
     vocab_size: json.size('vocab_size'),
     hidden_size,
     intermediate_size: json.size('intermediate_size'),
-    num_hidden_layers: json.size('num_hidden_layers'),
+    num_hidden_layers: json.layers('num_hidden_layers'),
     num_attention_heads,
     num_key_value_heads,
     head_dim: json.size('head_dim', hidden_size / num_attention_heads),

@@ -25,7 +25,7 @@ export const gpt2: Family = {
       vocab_size: json.size('vocab_size'),
       hidden_size,
       intermediate_size: json.size('n_inner', 4 * hidden_size),
-      num_hidden_layers: json.size('n_layer'),
+      num_hidden_layers: json.layers('n_layer'),
       num_attention_heads: heads,
       num_key_value_heads: heads,
       head_dim: hidden_size / heads,

@@ -111,6 +111,16 @@ describe('readArchitecture()', () => {
       ],
       ['a size of null', { ...llama, vocab_size: null }, '"vocab_size" must be a number, got null'],
       ['a size of 0', { ...llama, vocab_size: 0 }, `"vocab_size" ${whole}, got 0`],
+      [
+        'more layers than memory has room for',
+        { ...llama, num_hidden_layers: 1e9 },
+        '"num_hidden_layers" must be at most 10000, got 1000000000',
+      ],
+      [
+        'more GPT-2 layers',
+        { ...gpt2, n_layer: 1e9 },
+        '"n_layer" must be at most 10000, got 1000000000',
+      ],
       ['a fraction', { ...llama, intermediate_size: 1.5 }, `"intermediate_size" ${whole}, got 1.5`],
       [
         'a flag of the wrong type',
