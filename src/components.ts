@@ -118,6 +118,12 @@ export {
   type Whitening,
 } from './reward-kl/index.ts';
 export {
+  type ConnectionLimits,
+  RolloutServer,
+  type RolloutServerOptions,
+  withServerRollouts,
+} from './rollout-server/index.ts';
+export {
   CheckpointStore,
   type CheckpointStoreOptions,
   type EventContent,

@@ -141,7 +141,7 @@ describe('docs/rewards.md', () => {
     // The first attempts may come before the server listens.
     const source = new proximal.RemoteSource({ url, token: 'secret', retries: 20 });
     expect(await source.score(samples, { signal })).toEqual([0.996, -0.002]);
-    const unauthorized = new proximal.RemoteSource({ url, token: 'wrong' });
+    const unauthorized = new proximal.RemoteSource({ url, token: 'expired-token' });
     await expect(unauthorized.score(samples, { signal })).rejects.toThrow(
       `${url} must respond with status 200, got 401 ({"error":"wrong token"})`,
     );

@@ -56,10 +56,16 @@ export type BadRowReason =
   | 'chat-template'
   | 'too-long';
 
-interface RowErrorOptions {
+/** A row that could not be used. */
+export interface BadRow {
   readonly reason: BadRowReason;
   /** Position of the row, such as `pairs.jsonl line 7`. */
   readonly origin: string;
+  /** The error message. */
+  readonly message: string;
+}
+
+interface RowErrorOptions extends Pick<BadRow, 'reason' | 'origin'> {
   readonly cause?: unknown;
 }
 

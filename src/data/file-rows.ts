@@ -1,5 +1,7 @@
+import { runInSandbox } from '../fs/index.ts';
 import { readCsv, readTsv } from './csv-rows.ts';
 import {
+  type BadRow,
   catchRowError,
   type DataFile,
   type DataRow,
@@ -10,6 +12,7 @@ import {
   throwRowError,
   toRow,
 } from './data-row.ts';
+import { readParquet } from './parquet-rows.ts';
 import { readLines, readText } from './read-text.ts';
 
 type RowReader = (file: DataFile, onRowError?: RowErrorHandler) => AsyncGenerator<DataRow>;
@@ -38,11 +41,50 @@ export function extensionOf(path: string): string | undefined {
 }
 
 /** Reads the rows of a file according to its extension. Unreadable rows go to `onRowError`, which
- *  throws by default. */
+ *  throws by default. Containers, whose size says little about their contents, are parsed in the
+ *  sandbox. */
 export function readFileRows(
   file: DataFile,
   onRowError?: RowErrorHandler,
 ): AsyncGenerator<DataRow> {
+  const isContainer = /\.(parquet|gz)$/i.test(file.path);
+  return isContainer ? readInSandbox(file, { onRowError }) : parseFile(file, onRowError);
+}
+
+interface ReadInSandboxOptions {
+  readonly onRowError?: RowErrorHandler | undefined;
+  /** Milliseconds that the next rows may take; a minute by default. */
+  readonly timeLimit?: number;
+}
+
+/** Reads the rows of a file of any format in the sandbox, so that nothing in it can end or block this
+ *  process. */
+export async function* readInSandbox(
+  file: DataFile,
+  { onRowError = throwRowError, timeLimit }: ReadInSandboxOptions = {},
+): AsyncGenerator<DataRow> {
+  const action = `Cannot read ${file.name}`;
+  const task = { module: import.meta.url, run: parseAllRows, input: file, action, timeLimit };
+  for await (const row of runInSandbox(task)) {
+    if ('columns' in row) yield row;
+    else onRowError(new RowError(row.message, row));
+  }
+}
+
+/** Parses a file in this thread; unreadable rows are items like the others. */
+export async function* parseAllRows(file: DataFile): AsyncGenerator<DataRow | BadRow> {
+  const bad: BadRow[] = [];
+  const onRowError = ({ reason, origin, message }: RowError) => {
+    bad.push({ reason, origin, message });
+  };
+  for await (const row of parseFile(file, onRowError)) {
+    yield* bad.splice(0);
+    yield row;
+  }
+  yield* bad;
+}
+
+function parseFile(file: DataFile, onRowError?: RowErrorHandler): AsyncGenerator<DataRow> {
   const extension = extensionOf(file.path);
   if (extension !== undefined) return readers.get(extension)!(file, onRowError);
   throw new TypeError(
@@ -109,44 +151,4 @@ function parseJson(text: string, origin: string): unknown {
       cause,
     });
   }
-}
-
-/** Reads a Parquet file with one row group in memory at a time. */
-export async function* readParquet({ path, name }: DataFile): AsyncGenerator<DataRow> {
-  const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects }, { compressors }] =
-    await Promise.all([import('hyparquet'), import('hyparquet-compressors')]);
-  const explain = (cause: unknown) => {
-    const { message } = cause as Error;
-    return new Error(`Cannot read ${name}: it must be a complete Parquet file (${message})`, {
-      cause,
-    });
-  };
-  const file = await asyncBufferFromFile(path);
-  const metadata = await parquetMetadataAsync(file).catch((cause) => {
-    throw explain(cause);
-  });
-  let rowStart = 0;
-  for (const { num_rows } of metadata.row_groups) {
-    const rowEnd = rowStart + Number(num_rows);
-    const options = { file, metadata, compressors, rowStart, rowEnd };
-    const rows = await parquetReadObjects(options).catch((cause) => {
-      throw explain(cause);
-    });
-    for (const [i, row] of rows.entries()) {
-      const columns = toPlain(row) as Record<string, unknown>;
-      yield { columns, origin: `${name} row ${rowStart + i + 1}` };
-    }
-    rowStart = rowEnd;
-  }
-}
-
-/** Converts 64-bit integers to numbers, or to text if a number is not exact, so that rows are JSON. */
-function toPlain(value: unknown): unknown {
-  if (typeof value === 'bigint') {
-    return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-  }
-  if (Array.isArray(value)) return value.map(toPlain);
-  if (value === null || typeof value !== 'object') return value;
-  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, toPlain(entry)]));
 }

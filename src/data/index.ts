@@ -5,7 +5,7 @@ export {
   type LoadCompletionsOptions,
   loadCompletions,
 } from './completion-dataset.ts';
-export type { BadRowReason, DataFile, DataRow } from './data-row.ts';
+export type { BadRow, BadRowReason, DataFile, DataRow } from './data-row.ts';
 export {
   type LoadPreferencesOptions,
   loadPreferences,
@@ -29,4 +29,4 @@ export {
   type PromptOrderOptions,
 } from './prompt-order.ts';
 export { type ReadRowsOptions, type RowSource, readRows } from './read-rows.ts';
-export { type BadRow, describeReasons, type RowReport } from './row-dataset.ts';
+export { describeReasons, type RowReport } from './row-dataset.ts';

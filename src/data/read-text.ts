@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { splitLines } from '../fs/index.ts';
@@ -19,6 +20,15 @@ export interface TextLine {
 }
 
 const lineFeed = 0x0a;
+const mebi = 2 ** 20;
+/** Most bytes of a line: lines are in memory one at a time. */
+const maxLine = 64 * mebi;
+/** Most bytes of a text that is read as a whole: a string cannot be longer. */
+const maxText = 512 * mebi - 24;
+/** Most that the text of a compressed file may exceed the file. Data sets stay below 50 times. */
+const maxRatio = 200;
+/** Bytes that every compressed file may have. */
+const minAllowance = 64 * mebi;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Reads the lines of a text file one at a time; they end with LF, CRLF or the end of the file. Other
@@ -28,7 +38,8 @@ export async function* readLines(
   onRowError: RowErrorHandler = throwRowError,
 ): AsyncGenerator<TextLine> {
   let number = 0;
-  for await (const { bytes } of splitLines(readChunks(file))) {
+  const origin = () => `${file.name} line ${number + 1}`;
+  for await (const { bytes } of splitLines(limitLines(readChunks(file), origin))) {
     number++;
     const decoded = catchRowError(
       () => decodeLine(bytes, `${file.name} line ${number}`),
@@ -43,8 +54,35 @@ export async function* readLines(
 /** Reads a whole text file without its byte order mark. */
 export async function readText(file: DataFile): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of readChunks(file)) chunks.push(chunk);
+  let size = 0;
+  for await (const chunk of readChunks(file)) {
+    size += chunk.length;
+    if (size > maxText) {
+      throw new RangeError(
+        `Cannot read ${file.name}: a text that is read as a whole must have at most ${Math.ceil(maxText / mebi)} MiB, got more; convert it to .jsonl, which is read line by line`,
+      );
+    }
+    chunks.push(chunk);
+  }
   return withoutMark(decodeFile(Buffer.concat(chunks), file.name));
+}
+
+/** Passes chunks on until a line is too long. */
+async function* limitLines(
+  chunks: AsyncIterable<Buffer>,
+  origin: () => string,
+): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const chunk of chunks) {
+    const end = chunk.lastIndexOf(lineFeed);
+    size = end < 0 ? size + chunk.length : chunk.length - end - 1;
+    if (size > maxLine) {
+      throw new RangeError(
+        `Cannot read ${origin()}: a line must have at most ${maxLine / mebi} MiB, got more; write one row per line`,
+      );
+    }
+    yield chunk;
+  }
 }
 
 function withoutMark(text: string): string {
@@ -87,10 +125,21 @@ function showByte(bytes: Uint8Array, at: number): string {
 async function* readChunks({ path, name }: DataFile): AsyncGenerator<Buffer> {
   const bytes = createReadStream(path);
   if (!path.endsWith('.gz')) return yield* bytes as AsyncIterable<Buffer>;
+  const { size } = await stat(path);
+  const allowance = Math.max(minAllowance, maxRatio * size);
   // Errors of either stream surface in the last one, which is read here.
   const decompressed = pipeline(bytes, createGunzip(), () => {});
+  let total = 0;
   try {
-    yield* decompressed as AsyncIterable<Buffer>;
+    for await (const chunk of decompressed as AsyncIterable<Buffer>) {
+      total += chunk.length;
+      if (total > allowance) {
+        throw new RangeError(
+          `Cannot read ${name}: its text must be at most ${maxRatio} times as large as the file of ${size} bytes, got more; decompress it first if it is correct`,
+        );
+      }
+      yield chunk;
+    }
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (!code?.startsWith('Z_')) throw cause;

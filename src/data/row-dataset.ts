@@ -1,5 +1,6 @@
 import { randomStream } from '../engine/random/index.ts';
 import {
+  type BadRow,
   type BadRowReason,
   catchRowError,
   type DataRow,
@@ -138,15 +139,6 @@ export function splitPrompts<T extends { readonly text: string }>(
     train: prompts.filter(({ text }) => !chosen.has(text)),
     validation: prompts.filter(({ text }) => chosen.has(text)),
   };
-}
-
-/** A row that could not be used. */
-export interface BadRow {
-  readonly reason: BadRowReason;
-  /** Position of the row, such as `pairs.jsonl line 7`. */
-  readonly origin: string;
-  /** The error message. */
-  readonly message: string;
 }
 
 /** Counts of the rows that were read: read = kept + bad + repeated. */

@@ -7,7 +7,7 @@ import { makeSplitPost, type Split } from '../embedded/world/index.ts';
 import type { Performance } from '../loop/evaluation-report.ts';
 import type { TrainEvent } from '../loop/events.ts';
 import { type LoadedModel, loadModel, PolicyModel } from '../models/index.ts';
-import { readRunState } from '../run/run-state.ts';
+import { readRunStateIfIntact } from '../run/run-state.ts';
 import { trainRun } from '../run/train-run.ts';
 import type { DemoFolder } from './demo-folder.ts';
 import { type DemoReward, trainDemoReward } from './demo-reward.ts';
@@ -72,7 +72,7 @@ async function runStages(
     signal?.throwIfAborted();
     onStage?.(stage);
     return {
-      resume: (await readRunState(join(path, stage))) !== undefined,
+      resume: (await readRunStateIfIntact(join(path, stage))) !== undefined,
       signal,
       loadModel: async () => model,
       onEvent: (event: TrainEvent) => onEvent?.(stage, event),

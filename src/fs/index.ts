@@ -1,6 +1,22 @@
-export { AtomicFile, syncFolder, syncTree, writeAtomically } from './atomic-file.ts';
+export {
+  AtomicFile,
+  makeFolder,
+  syncFolder,
+  syncFolderSync,
+  syncTree,
+  writeAtomically,
+  writeAtomicallySync,
+  writeFolderAtomically,
+} from './atomic-file.ts';
 export { appendJsonLines } from './jsonl.ts';
 export { JsonlTail, type LineSink } from './jsonl-tail.ts';
+export {
+  expectOwnFile,
+  openOwnFile,
+  readOwnText,
+  readOwnTextSync,
+  UnusableFileError,
+} from './own-file.ts';
 export {
   hashFile,
   parseJsonObject,
@@ -10,5 +26,7 @@ export {
   splitLines,
   statIfExists,
 } from './read.ts';
+export { runInSandbox } from './sandbox.ts';
 export { shellQuote, shortPath } from './shell-path.ts';
-export { describeSystemError, explainSystemError } from './system-error.ts';
+export { describeSystemError, explainSystemError, WriteError } from './system-error.ts';
+export { startThread } from './thread.ts';

@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { openOwnFile } from './own-file.ts';
 import { readBytes, statIfExists } from './read.ts';
 
 /** Receives the lines of a log. */
@@ -63,10 +64,7 @@ export class JsonlTail {
     const { lastStats: last } = this;
     const isSame = last?.size === now.size && last.mtimeMs === now.mtimeMs && last.ino === now.ino;
     if (isSame) return 'same';
-    const file = await open(this.path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
+    const file = await openOwnFile(this.path);
     if (file === undefined) return this.reset();
     try {
       return await this.readFrom(file);

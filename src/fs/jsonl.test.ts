@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fillDisk, mountDisk } from '../../test/helpers/mount-disk.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { appendJsonLines } from './jsonl.ts';
 
@@ -41,5 +42,24 @@ describe('appendJsonLines()', () => {
     writeFileSync(path, '{"a":1}\n{"a":');
     appendJsonLines(path, [{ a: 2 }, { a: 3 }]);
     expect(readFileSync(path, 'utf8')).toBe('{"a":1}\n{"a":\n{"a":2}\n{"a":3}\n');
+  });
+
+  it('reports a full disk if a line fits only in part', (context) => {
+    const disk = join(makeTempFolder(), 'disk');
+    if (!mountDisk(disk, '64k')) context.skip('mounting a disk needs root on Linux');
+    const path = join(disk, 'answers.jsonl');
+    appendJsonLines(path, [{ a: 1 }]);
+    const free = fillDisk(disk);
+    // The file's first page of 4096 bytes has room for a part of the line.
+    expect(() => appendJsonLines(path, [{ a: 'x'.repeat(6000) }])).toThrow(
+      expect.objectContaining({
+        code: 'ENOSPC',
+        message: `ENOSPC: wrote 4088 of 6009 bytes, write '${path}'`,
+      }),
+    );
+    free();
+    appendJsonLines(path, [{ a: 2 }]);
+    const lines = readFileSync(path, 'utf8').split('\n');
+    expect([lines[0], lines[2]]).toEqual(['{"a":1}', '{"a":2}']);
   });
 });

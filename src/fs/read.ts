@@ -19,7 +19,8 @@ export function readTextIfExists(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(ignoreMissing);
 }
 
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+/** Handles an error by which a file or one of its folders is missing; throws others. */
+export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }
 

@@ -65,11 +65,12 @@ test.skipIf(process.platform !== 'linux')(
   () => {
     const error = errorOf(() => writeFileSync('/dev/full', 'x'));
     expect(describeSystemError(error)).toBe('Cannot write a file: the disk is full; free space');
-    expect(explainSystemError(error, { action: 'save a', next: 'try again' })).toEqual(
-      new Error(
+    expect(explainSystemError(error, { action: 'save a', next: 'try again' })).toMatchObject({
+      message:
         'Cannot save a: the disk is full (ENOSPC: no space left on device, write); free space and try again',
-      ),
-    );
+      summary: 'Cannot save a: the disk is full; free space and try again',
+      isDiskFull: true,
+    });
   },
 );
 

@@ -9,6 +9,8 @@ const meanings: Readonly<Record<string, readonly [problem: string, remedy: strin
   EIO: ['the disk reports an error', 'check it'],
 };
 
+const unknownMeaning = ['the system reports an error', 'fix the cause'] as const;
+
 export interface FailedWrite {
   /** Such as `save checkpoint 20 to runs/a`. */
   readonly action: string;
@@ -16,17 +18,28 @@ export interface FailedWrite {
   readonly next: string;
 }
 
+/** A failed write, explained in one sentence. */
+export class WriteError extends Error {
+  override readonly name = 'WriteError';
+  /** The sentence without the words of the system, which may contain paths. */
+  readonly summary: string;
+  /** Whether there is no space left. */
+  readonly isDiskFull: boolean;
+
+  constructor(cause: SystemError, { action, next }: FailedWrite) {
+    const [problem, remedy] = meanings[cause.code] ?? unknownMeaning;
+    super(`Cannot ${action}: ${problem} (${cause.message}); ${remedy} and ${next}`, { cause });
+    this.summary = `Cannot ${action}: ${problem}; ${remedy} and ${next}`;
+    this.isDiskFull = cause.code === 'ENOSPC' || cause.code === 'EDQUOT';
+  }
+}
+
 /** Explains a failed write in one sentence. Errors that do not come from the system are returned unchanged.
  *  @example ENOSPC, { action: 'save checkpoint 20 to a', next: 'resume from step 10' }  →
  *  `Cannot save checkpoint 20 to a: the disk is full (ENOSPC…); free space and resume from step 10` */
-export function explainSystemError(error: unknown, { action, next }: FailedWrite): unknown {
+export function explainSystemError(error: unknown, write: FailedWrite): unknown {
   const cause = findSystemError(error);
-  if (cause === undefined) return error;
-  const { code, message } = cause;
-  const [problem, remedy] = meanings[code] ?? ['the system reports an error', 'fix the cause'];
-  return new Error(`Cannot ${action}: ${problem} (${message}); ${remedy} and ${next}`, {
-    cause: error,
-  });
+  return cause === undefined ? error : new WriteError(cause, write);
 }
 
 interface SystemError extends Error {

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
-import { hashFile, readTextIfExists, statIfExists } from '../fs/index.ts';
+import { hashFile, readOwnText, statIfExists } from '../fs/index.ts';
 
 /** The file of a checkpoint that lists all others with their checksums. */
 const manifestName = 'manifest.json';
@@ -40,7 +40,7 @@ export async function readManifest(
   folder: string,
   step: number,
 ): Promise<CheckpointManifest | string> {
-  const text = await readTextIfExists(join(folder, manifestName));
+  const text = await readOwnText(join(folder, manifestName));
   if (text === undefined) return `${manifestName} is missing`;
   const manifest = parseManifest(text);
   if (typeof manifest === 'string' || manifest.step === step) return manifest;
@@ -69,6 +69,7 @@ export async function findDamage(
     const path = join(folder, name);
     const stats = await statIfExists(path);
     if (stats === undefined) return `${name} is missing`;
+    if (!stats.isFile()) return `${name} must be a regular file`;
     if (stats.size !== size) return `${name} must have ${size} bytes, got ${stats.size}`;
     if ((await hashFile(path)) !== sha256) {
       return `${name} must have the SHA-256 in ${manifestName}, got another: its bytes have changed`;

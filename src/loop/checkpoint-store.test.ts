@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -48,6 +48,18 @@ describe('CheckpointStore', () => {
     await saveTestCheckpoints(store, '50*');
     expect((await store.best())?.step).toBe(50);
     expect(await readdir(store.folder)).not.toContain('checkpoint-000010');
+  });
+
+  test('prune() deletes an old checkpoint that a power cut brought back', async () => {
+    const store = makeStore(1);
+    await saveTestCheckpoints(store, '10', '20*');
+    await cp(join(store.folder, 'checkpoint-000020'), join(store.folder, 'kept'), {
+      recursive: true,
+    });
+    await saveTestCheckpoints(store, '30*');
+    await rename(join(store.folder, 'kept'), join(store.folder, 'checkpoint-000020'));
+    await store.prune(30);
+    expect((await readdir(store.folder)).toSorted()).toEqual(['best.json', 'checkpoint-000030']);
   });
 
   test('save() keeps the newest and the best for any sequence of saves', async () => {

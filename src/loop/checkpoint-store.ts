@@ -3,7 +3,8 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   explainSystemError,
-  readTextIfExists,
+  makeFolder,
+  readOwnText,
   syncFolder,
   syncTree,
   writeAtomically,
@@ -62,11 +63,13 @@ export class CheckpointStore {
     const folder = join(this.folder, checkpointName(step));
     try {
       await this.clean();
-      await mkdir(temporary, { recursive: true });
+      await makeFolder(this.folder);
+      await mkdir(temporary);
       await write(temporary);
       await writeManifest(temporary, { step, isBest });
       await syncTree(temporary);
       await this.putInPlace(step, temporary);
+      await this.removeLater(step);
       await this.prune(step);
     } catch (error) {
       await rm(temporary, { recursive: true, force: true });
@@ -83,6 +86,17 @@ export class CheckpointStore {
   /** The newest intact checkpoint that was saved as the best. */
   async best(): Promise<FoundCheckpoint | undefined> {
     return this.expectIntact(await this.find('best'), 'best');
+  }
+
+  /** Removes what ended processes left behind, and completes or reverts an interrupted replacement. */
+  async clean(): Promise<void> {
+    const { checkpoints, leftovers } = await listCheckpoints(this.folder);
+    for (const name of leftovers) await rm(join(this.folder, name), { recursive: true });
+    const names = new Set(checkpoints.map(({ name }) => name));
+    for (const { name, step } of checkpoints.filter(({ isReplaced }) => isReplaced)) {
+      if (names.has(checkpointName(step))) await this.remove(name, step);
+      else await rename(join(this.folder, name), join(this.folder, checkpointName(step)));
+    }
   }
 
   private async find(which: 'latest' | 'best'): Promise<Search> {
@@ -109,17 +123,6 @@ export class CheckpointStore {
     );
   }
 
-  /** Removes what ended processes left behind, and completes or reverts an interrupted replacement. */
-  private async clean(): Promise<void> {
-    const { checkpoints, leftovers } = await listCheckpoints(this.folder);
-    for (const name of leftovers) await rm(join(this.folder, name), { recursive: true });
-    const names = new Set(checkpoints.map(({ name }) => name));
-    for (const { name, step } of checkpoints.filter(({ isReplaced }) => isReplaced)) {
-      if (names.has(checkpointName(step))) await this.remove(name, step);
-      else await rename(join(this.folder, name), join(this.folder, checkpointName(step)));
-    }
-  }
-
   private async putInPlace(step: number, temporary: string): Promise<void> {
     const { checkpoints } = await listCheckpoints(this.folder);
     const [place, replaced] = [checkpointName(step), replacedName(step)];
@@ -130,11 +133,17 @@ export class CheckpointStore {
     if (isTaken) await this.remove(replaced, step);
   }
 
-  private async prune(step: number): Promise<void> {
+  private async removeLater(step: number): Promise<void> {
     const { checkpoints } = await listCheckpoints(this.folder);
-    const past = checkpoints.filter((other) => other.step <= step);
     const later = checkpoints.filter((other) => other.step > step);
     for (const other of later) await this.remove(other.name, other.step);
+  }
+
+  /** Deletes the checkpoints up to a step that are neither among the newest nor the best. A power cut may
+   *  have undone an earlier deletion. */
+  async prune(step: number): Promise<void> {
+    const { checkpoints } = await listCheckpoints(this.folder);
+    const past = checkpoints.filter((other) => other.step <= step);
     const best = (await this.find('best')).checkpoint?.step;
     await this.pointToBest(best);
     for (const other of past.slice(this.keep)) {
@@ -146,7 +155,7 @@ export class CheckpointStore {
     const path = join(this.folder, 'best.json');
     if (step === undefined) return rm(path, { force: true });
     const pointer = `${JSON.stringify({ step, folder: checkpointName(step) })}\n`;
-    if ((await readTextIfExists(path)) !== pointer) await writeAtomically(path, pointer);
+    if ((await readOwnText(path)) !== pointer) await writeAtomically(path, pointer);
   }
 
   /** Deletes a checkpoint. It is renamed first, so none is ever seen half deleted. */

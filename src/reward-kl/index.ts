@@ -15,7 +15,12 @@ export {
   type LiveHumanOptions,
   LiveHumanSource,
 } from './live-human-source.ts';
-export { checkRewardFile, type LoadRewardFileOptions, loadRewardFile } from './load-reward-file.ts';
+export {
+  checkRewardFile,
+  type LoadRewardFileOptions,
+  loadNamedReward,
+  loadRewardFile,
+} from './load-reward-file.ts';
 export {
   type PlacedRewards,
   type PlacementOptions,

@@ -1,8 +1,10 @@
 import type { RewardModelClass, RewardModelOptions } from '../models/reward-model.ts';
 import { importRewardFile, isRewardModelClass, type ModuleUrls } from './import-reward-file.ts';
+import type { NamedRewardSpec } from './library/named-rewards.ts';
 import { RewardModelSource } from './reward-model-source.ts';
 import type { RewardSource, WeightedSource } from './reward-source.ts';
 import { RewardThread } from './reward-thread.ts';
+import type { WorkerSource } from './reward-worker.ts';
 
 /** What a user's reward file may use while it is loaded. */
 export interface LoadRewardFileOptions {
@@ -27,30 +29,45 @@ export async function loadRewardFile(
   file: string,
   options: LoadRewardFileOptions = {},
 ): Promise<WeightedSource[]> {
-  const { modules, signal } = options;
+  const { modules = {}, signal } = options;
   const thread = new RewardThread({ file, modules });
   const sources = await thread.load(signal);
-  if (sources !== undefined) {
-    return sources.map(({ timeout, weight, ...own }, index) => {
-      const name = nameOf(own.name, { prefix: options.name, count: sources.length });
-      const source: RewardSource = {
-        ...{ name, timeout },
-        score: (samples, context) => thread.score({ index, name }, samples, context),
-        dispose: () => thread.stop(),
-      };
-      return { source, weight };
-    });
-  }
+  if (sources !== undefined) return connectSources(thread, sources, options);
   thread.stop();
   const Class = await importModelClass(file, modules);
   return [{ source: await createModelSource(Class, { file, ...options }), weight: 1 }];
 }
 
+/** Creates a reward of the library in its own thread: a regular expression may take forever.
+ *  @param options.name replaces the reward's own name */
+export async function loadNamedReward(
+  { weight, ...reward }: NamedRewardSpec,
+  options: Pick<LoadRewardFileOptions, 'name' | 'signal'> = {},
+): Promise<WeightedSource[]> {
+  const thread = new RewardThread(reward);
+  const sources = await thread.load(options.signal);
+  return connectSources(thread, sources ?? [], options).map(({ source }) => ({ source, weight }));
+}
+
+/** The sources of a thread, to be called from this one. */
+function connectSources(
+  thread: RewardThread,
+  sources: readonly WorkerSource[],
+  { name: prefix }: Pick<LoadRewardFileOptions, 'name'>,
+): WeightedSource[] {
+  return sources.map(({ timeout, weight, ...own }, index) => {
+    const name = nameOf(own.name, { prefix, count: sources.length });
+    const source: RewardSource = {
+      ...{ name, timeout },
+      score: (samples, context) => thread.score({ index, name }, samples, context),
+      dispose: () => thread.stop(),
+    };
+    return { source, weight };
+  });
+}
+
 /** Imports a file that exports a reward model into this thread. */
-async function importModelClass(
-  file: string,
-  modules: ModuleUrls | undefined,
-): Promise<RewardModelClass> {
+async function importModelClass(file: string, modules: ModuleUrls): Promise<RewardModelClass> {
   const exported = await importRewardFile(file, modules);
   if (isRewardModelClass(exported)) return exported;
   throw new Error(`Cannot use ${file}: it must export the same each time it is imported`);
@@ -66,7 +83,7 @@ function nameOf(own: string, { prefix, count }: { prefix: string | undefined; co
  *  model is created. Returns the names of its rewards. */
 export async function checkRewardFile(
   file: string,
-  { name: prefix, modules, signal }: Omit<LoadRewardFileOptions, 'rewardModel'> = {},
+  { name: prefix, modules = {}, signal }: Omit<LoadRewardFileOptions, 'rewardModel'> = {},
 ): Promise<string[]> {
   const thread = new RewardThread({ file, modules });
   try {

@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { rewardSample, samplesOf } from '../../test/helpers/reward-samples.ts';
-import { randomStream } from '../engine/random/index.ts';
-import { RemoteSource, type RemoteSourceOptions, retryDelay } from './remote-source.ts';
-import type { RewardSample } from './reward-source.ts';
+import { RemoteSource, type RemoteSourceOptions } from './remote-source.ts';
+import { RewardError, type RewardSample } from './reward-source.ts';
 import { scoreWith } from './score-samples.ts';
 
 interface ReceivedRequest {
@@ -133,7 +132,7 @@ describe('RemoteSource', () => {
     expect(requests.length).toBeGreaterThanOrEqual(3);
   });
 
-  test.each([400, 401, 404])('does not retry after status %d', async (status) => {
+  test.each([400, 401, 403, 404])('does not retry after status %d', async (status) => {
     const { requests, score, url, host } = await serve((_, response) =>
       send(response, status, 'no\n such  thing'),
     );
@@ -152,6 +151,45 @@ describe('RemoteSource', () => {
       `Cannot score with "judge": ${url} must respond with status 200, got 502, tried 3 times`,
     );
     expect(requests.length).toBe(3);
+  });
+
+  test('stops reading a response that never ends, without a retry', async () => {
+    const chunk = Buffer.alloc(2 ** 20, '[');
+    let sent = 0;
+    const { requests, score, url } = await serve(
+      (_, response) => {
+        const write = () => {
+          while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+        };
+        response.on('drain', write);
+        write();
+      },
+      { name: 'judge' },
+    );
+    await expect(score(samplesOf('ab'))).rejects.toThrow(
+      new RewardError(
+        `Cannot score with "judge": ${url} must respond with at most 64 MiB, got more`,
+      ),
+    );
+    expect(requests.length).toBe(1);
+    expect(sent).toBeLessThan(256 * 2 ** 20);
+  });
+
+  test('hides secrets that an error page repeats', async () => {
+    const echo: Responder = ({ headers }, response, attempt) => {
+      const text = `POST /score?key=secret, ${headers.authorization}`;
+      if (attempt === 1) send(response, 403, text);
+      else send(response, 200, attempt === 2 ? JSON.stringify({ text }) : text);
+    };
+    const { score, url } = await serve(echo, { name: 'judge', token: 'my-token' });
+    const hidden = 'POST /score…, …';
+    await expect(score(samplesOf('ab'))).rejects.toThrow(
+      `Cannot score with "judge": ${url} must respond with status 200, got 403 (${hidden})`,
+    );
+    await expect(score(samplesOf('ab'))).rejects.toThrow(`got {"text":"${hidden}"}`);
+    const error = await score(samplesOf('ab')).catch((thrown: Error) => thrown.message);
+    expect(error).toContain('it must respond with JSON (');
+    expect(error).not.toMatch(/secret|my-token/);
   });
 
   test('throws if the server does not respond', async () => {
@@ -218,28 +256,16 @@ describe('RemoteSource', () => {
     );
   });
 
+  test('rejects a URL without showing its password', () => {
+    expect(() => new RemoteSource({ url: 'http://me:pass@host:99999/score?key=1' })).toThrow(
+      'Cannot use the reward server http://host:99999/score: it must be a URL',
+    );
+  });
+
   test('rejects a batch size of 0', () => {
     const url = 'http://localhost:8000/score';
     expect(() => new RemoteSource({ url, batchSize: 0 })).toThrow(
       `Cannot use the reward server ${url}: batchSize must be a whole number ≥ 1, got 0`,
     );
-  });
-});
-
-describe('retryDelay()', () => {
-  const half = { next: () => 0.5 };
-
-  test('matches the worked example and grows up to 30 s', () => {
-    const delays = [1, 2, 3, 20].map((k) => retryDelay(k, { backoff: 0.5, random: half }));
-    expect(delays).toEqual([0.375, 0.75, 1.5, 22.5]);
-  });
-
-  test('is the same for the same seed', () => {
-    const delays = (seed: number) => {
-      const random = randomStream(seed, 'reward retries', 0);
-      return [1, 2, 3].map((k) => retryDelay(k, { backoff: 0.5, random }));
-    };
-    expect(delays(1)).toEqual(delays(1));
-    expect(delays(1)).not.toEqual(delays(2));
   });
 });

@@ -1,16 +1,21 @@
-import querystring from 'node:querystring';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type RandomStream, randomStream } from '../engine/random/index.ts';
+import { randomStream } from '../engine/random/index.ts';
+import {
+  describeStatus,
+  jsonHeaders,
+  messageOf,
+  sendWithRetries,
+  withoutEcho,
+  withoutSecrets,
+} from '../http/index.ts';
 import { mapConcurrently } from './function-source.ts';
 import {
-  messageOf,
   RewardError,
   type RewardSample,
   type RewardScore,
   type RewardSource,
   type ScoreContext,
 } from './reward-source.ts';
-import { checkScores, toTimer } from './score-samples.ts';
+import { checkScores } from './score-samples.ts';
 
 /** Address, headers and limits of a reward service. */
 export interface RemoteSourceOptions {
@@ -35,6 +40,9 @@ export interface RemoteSourceOptions {
   /** Seed of the jitter in these delays; 0 by default. */
   readonly seed?: number | undefined;
 }
+
+/** Largest response of a reward server: a million scores per token take about 20 MiB. */
+const MAX_RESPONSE_BYTES = 64 * 2 ** 20;
 
 const defaults = {
   batchSize: 16,
@@ -63,13 +71,8 @@ export class RemoteSource implements RewardSource {
   constructor({ url, name, headers, token, ...options }: RemoteSourceOptions) {
     this.url = parseUrl(url);
     this.name = name ?? this.url.host;
-    this.headers = new Headers({ 'content-type': 'application/json' });
-    const authorization = authorizationOf(this.url, token || process.env.PROXIMAL_REWARD_TOKEN);
-    if (authorization !== undefined) this.headers.set('authorization', authorization);
+    this.headers = jsonHeaders(this.url, token || process.env.PROXIMAL_REWARD_TOKEN);
     for (const [key, value] of Object.entries(headers ?? {})) this.headers.set(key, value);
-    // fetch rejects a URL with credentials.
-    this.url.username = '';
-    this.url.password = '';
     const defined = Object.entries(options).filter(([, value]) => value !== undefined);
     this.options = { ...defaults, ...Object.fromEntries(defined) };
     const { batchSize } = this.options;
@@ -107,9 +110,13 @@ export class RemoteSource implements RewardSource {
       row,
     }));
     const random = randomStream(this.options.seed, 'reward retries', this.requests++);
-    const options = { ...this.options, headers: this.headers, random, signal };
+    const limits = { ...this.options, maxBytes: MAX_RESPONSE_BYTES };
+    const options = { ...limits, headers: this.headers, random, signal };
+    const body = JSON.stringify({ samples });
     try {
-      return await postWithRetries(this.url, JSON.stringify({ samples }), options);
+      const answer = await sendWithRetries(this.url, { method: 'POST', body }, options);
+      if (answer.status >= 200 && answer.status < 300) return answer.text;
+      throw new Error(`${withoutSecrets(this.url)} ${describeStatus(answer)}`);
     } catch (cause) {
       signal.throwIfAborted();
       throw this.failure(messageOf(cause), cause);
@@ -117,14 +124,17 @@ export class RemoteSource implements RewardSource {
   }
 
   private parseScores(text: string): unknown {
+    const { url, headers } = this;
     let body: unknown;
     try {
       body = JSON.parse(text);
     } catch (cause) {
-      throw this.failure(`it must respond with JSON (${messageOf(cause)})`, cause);
+      const reason = withoutEcho(messageOf(cause), { url, headers });
+      throw this.failure(`it must respond with JSON (${reason})`, cause);
     }
     if (typeof body === 'object' && body !== null && 'scores' in body) return body.scores;
-    throw this.failure(`it must respond with { "scores": [...] }, got ${text.trim().slice(0, 80)}`);
+    const start = withoutEcho(text, { url, headers }).trim().slice(0, 80);
+    throw this.failure(`it must respond with { "scores": [...] }, got ${start}`);
   }
 
   private failure(message: string, cause?: unknown): RewardError {
@@ -136,100 +146,6 @@ function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
   throw new TypeError(
-    `Cannot use the reward server ${text}: it must be a URL such as http://localhost:8000/score`,
+    `Cannot use the reward server ${withoutSecrets(text)}: it must be a URL such as http://localhost:8000/score`,
   );
-}
-
-/** The authorisation for a server: the credentials of its URL, else the token. */
-function authorizationOf({ username, password }: URL, token?: string): string | undefined {
-  if (username === '' && password === '') return token ? `Bearer ${token}` : undefined;
-  const credentials = `${querystring.unescape(username)}:${querystring.unescape(password)}`;
-  return `Basic ${Buffer.from(credentials).toString('base64')}`;
-}
-
-/** Seconds. */
-const MAX_DELAY = 30;
-
-interface PostOptions {
-  readonly headers: Headers;
-  /** Seconds per attempt. */
-  readonly timeout: number;
-  /** Attempts after the first. */
-  readonly retries: number;
-  /** Seconds before the first retry. */
-  readonly backoff: number;
-  /** Source of the jitter. */
-  readonly random: RandomStream;
-  readonly signal: AbortSignal;
-}
-
-type Attempt =
-  | { readonly text: string }
-  | { readonly failure: string; readonly isTransient: boolean; readonly cause?: unknown };
-
-/** Posts JSON and returns the text of a successful response. Retries transient failures (no connection,
- *  timeout, status 429 or 5xx); any other failure is an error immediately. */
-async function postWithRetries(url: URL, body: string, options: PostOptions): Promise<string> {
-  for (let attempt = 1; ; attempt++) {
-    const outcome = await post(url, body, options);
-    if ('text' in outcome) return outcome.text;
-    const { failure, isTransient, cause } = outcome;
-    if (!isTransient) throw new Error(`${withoutSecrets(url)} ${failure}`, { cause });
-    if (attempt > options.retries) {
-      const times = attempt === 1 ? 'once' : `${attempt} times`;
-      throw new Error(`${withoutSecrets(url)} ${failure}, tried ${times}`, { cause });
-    }
-    await sleep(1000 * retryDelay(attempt, options), undefined, { signal: options.signal });
-  }
-}
-
-/** Seconds to wait after the k-th failure, with u uniform in [0, 1).
- *  min(backoff·2^(k−1), 30 s)·(½ + u/2)
- *  @example backoff=0.5, k=3, u=½  →  2·¾ = 1.5 */
-export function retryDelay(
-  k: number,
-  { backoff, random }: { readonly backoff: number; readonly random: Pick<RandomStream, 'next'> },
-): number {
-  return Math.min(backoff * 2 ** (k - 1), MAX_DELAY) * (0.5 + random.next() / 2);
-}
-
-async function post(
-  url: URL,
-  body: string,
-  { headers, timeout, signal }: PostOptions,
-): Promise<Attempt> {
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers,
-      body,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(toTimer(timeout))]),
-    });
-    const text = await response.text();
-    return response.ok ? { text } : describeStatus(response.status, text);
-  } catch (cause) {
-    signal.throwIfAborted();
-    if (cause instanceof Error && cause.name === 'TimeoutError') {
-      return {
-        failure: `must respond within ${timeout} s, got nothing`,
-        isTransient: true,
-        cause,
-      };
-    }
-    // The cause of what fetch throws is the actual reason.
-    const reason = cause instanceof TypeError ? (cause.cause ?? cause) : cause;
-    const { code = messageOf(reason) } = reason as NodeJS.ErrnoException;
-    return { failure: `must be reachable, got ${code}`, isTransient: true, cause };
-  }
-}
-
-function describeStatus(status: number, text: string): Attempt {
-  const body = text.trim().replace(/\s+/g, ' ').slice(0, 200);
-  const failure = `must respond with status 200, got ${status}${body === '' ? '' : ` (${body})`}`;
-  return { failure, isTransient: status === 429 || status >= 500 };
-}
-
-/** A URL without credentials and query, which may be secret. */
-function withoutSecrets({ origin, pathname }: URL): string {
-  return `${origin}${pathname}`;
 }

@@ -1,10 +1,10 @@
 import { offsetsOf, splitByOffsets } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import type { LayerRole, TrunkOptions } from '../models/index.ts';
+import type { LayerRole } from '../models/index.ts';
 import type { Rollout } from '../token-attribution/rollout.ts';
 import { KlController, type KlControllerConfig, type KlControllerState } from './kl-controller.ts';
 import { type PlacedRewards, placeRewards } from './place-rewards.ts';
-import type { RewardSample, WeightedSource } from './reward-source.ts';
+import type { RewardModelRuns, RewardSample, WeightedSource } from './reward-source.ts';
 import {
   penaliseUnfinished,
   type ScoreMoments,
@@ -41,7 +41,7 @@ export interface ComputedRewards extends PlacedRewards {
 }
 
 /** How samples are scored. */
-export interface ScoreOptions extends TrunkOptions {
+export interface ScoreOptions extends RewardModelRuns {
   /** Cancels scoring. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -130,11 +130,11 @@ export class RewardComputer implements RewardComputation {
   /** Runs all sources concurrently; if one fails, the others' signals fire. */
   async score(
     samples: readonly RewardSample[],
-    { signal, trunk }: ScoreOptions = {},
+    { signal, ...runs }: ScoreOptions = {},
   ): Promise<ScoredSamples> {
     const stop = new AbortController();
     const all = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]);
-    const options = { signal: all, timeout: this.timeout, trunk };
+    const options = { signal: all, timeout: this.timeout, ...runs };
     const pending = this.sources.map(async ({ source, weight }) => {
       return { name: source.name, weight, scores: await scoreWith(source, samples, options) };
     });

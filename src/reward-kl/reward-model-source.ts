@@ -2,8 +2,9 @@ import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
 import { concatInts } from '../columns/index.ts';
 import { endWithEos } from '../data/completion-render.ts';
 import type { LayerRole } from '../models/index.ts';
-import type { RewardModel } from '../models/reward-model.ts';
+import { RewardModel } from '../models/reward-model.ts';
 import { groupByTokens, sizesOf } from '../models/token-batch.ts';
+import { inOrder } from '../training/in-order.ts';
 import type { RewardSample, RewardScore, RewardSource, ScoreContext } from './reward-source.ts';
 import { checkScores } from './score-samples.ts';
 
@@ -38,17 +39,28 @@ export class RewardModelSource implements RewardSource {
   /** Runs the model's own groups of samples one by one, to notice an abort in between. */
   async score(
     samples: readonly RewardSample[],
-    { signal, onScored, trunk }: ScoreContext,
+    { signal, onScored, trunk, scoreTexts }: ScoreContext,
   ): Promise<readonly RewardScore[]> {
     const { tokenizer } = this.model;
     const sequences = samples.map((sample) => {
       const tokens = tokenizer ? visibleTokens(sample, tokenizer) : sample.tokens;
       return concatInts([sample.promptTokens, tokens]);
     });
-    const scores: RewardScore[] = [];
-    for (const { start, end } of groupByTokens(sizesOf(sequences))) {
+    const groups = groupByTokens(sizesOf(sequences));
+    // A subclass has its own code, which does not travel.
+    const model = this.model.constructor === RewardModel ? (this.model as RewardModel) : undefined;
+    const isRemote = scoreTexts !== undefined && model !== undefined;
+    const scoreGroup = ({ start, end }: (typeof groups)[number], part: number) => {
       signal.throwIfAborted();
-      const group = await this.model.forward(sequences.slice(start, end), undefined, { trunk });
+      const group = sequences.slice(start, end);
+      return isRemote
+        ? scoreTexts(model, group, { part, signal })
+        : this.model.forward(group, undefined, { trunk });
+    };
+    const scores: RewardScore[] = [];
+    let done = 0;
+    for await (const group of inOrder({ isRemote }, groups, scoreGroup)) {
+      const { start, end } = groups[done++]!;
       const request = { name: this.name, samples: samples.slice(start, end), first: start };
       scores.push(...checkScores(group, request));
       for (let i = start; i < end; i++) onScored?.(i);

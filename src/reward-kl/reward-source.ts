@@ -1,6 +1,6 @@
 import { splitByOffsets } from '../columns/index.ts';
 import type { GeneratedText } from '../generation/sequence.ts';
-import type { LayerRole, TrunkOptions } from '../models/index.ts';
+import type { LayerRole, RewardModel, TrunkOptions } from '../models/index.ts';
 import type { Rollout } from '../token-attribution/rollout.ts';
 
 /** A response to score. */
@@ -29,8 +29,21 @@ export type RewardFunction = (
   context: { readonly signal: AbortSignal },
 ) => RewardScore | Promise<RewardScore>;
 
+/** Scores whole texts with a reward model, in another process. */
+export type ScoreTexts = (
+  model: RewardModel,
+  sequences: readonly Int32Array[],
+  options: { readonly part: number; readonly signal: AbortSignal },
+) => Promise<Float32Array>;
+
+/** How reward models over the trainer's base run. */
+export interface RewardModelRuns extends TrunkOptions {
+  /** Runs them elsewhere; in this process by default. */
+  readonly scoreTexts?: ScoreTexts | undefined;
+}
+
 /** What a reward source receives besides the samples. */
-export interface ScoreContext extends TrunkOptions {
+export interface ScoreContext extends RewardModelRuns {
   /** Fires when the scores are no longer needed. */
   readonly signal: AbortSignal;
   /** A source may call this for each finished sample, which restarts its timeout. */
@@ -65,11 +78,7 @@ export class RewardError extends Error {
   override readonly name = 'RewardError';
 }
 
-/** The message of anything thrown, on one line. */
-export function messageOf(thrown: unknown): string {
-  const text = thrown instanceof Error && thrown.message !== '' ? thrown.message : String(thrown);
-  return text.replace(/\s*\n\s*/g, ' ').trim();
-}
+export { messageOf } from '../http/index.ts';
 
 /** What a reward sample takes from its prompt. */
 export interface PromptInfo {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { samplesOf } from '../../test/helpers/reward-samples.ts';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { loadRewardFile } from './load-reward-file.ts';
+import { loadNamedReward, loadRewardFile } from './load-reward-file.ts';
 import { RewardComputer, type RewardComputerConfig } from './reward-computer.ts';
 import type { RewardSource } from './reward-source.ts';
 import { scoreWith } from './score-samples.ts';
@@ -152,4 +152,23 @@ test('the import of a file that never ends is stopped by its signal', async () =
   const stop = new AbortController();
   setTimeout(() => stop.abort(new Error('Ctrl-C')), 300);
   await expect(loadRewardFile(endless, { signal: stop.signal })).rejects.toThrow('Ctrl-C');
+});
+
+test('a regular expression that takes forever is stopped by the timeout and by the signal', async () => {
+  const options = { pattern: '^(a+)+$' };
+  const [loaded] = await loadNamedReward({ name: 'regex', options, weight: 2 }, { name: 'all' });
+  const { source, weight } = loaded!;
+  expect(weight).toBe(2);
+  expect(await scoreWith(source, samplesOf('aa', 'b'), { signal, timeout: 60 })).toEqual([1, 0]);
+  const endless = samplesOf('aa', `${'a'.repeat(60)}!`);
+  await expect(scoreWith(source, endless, { signal, timeout: 1 })).rejects.toThrow(
+    'Cannot score with "all": it must return a score within 1 s, got none for sample 1',
+  );
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(new Error('Ctrl-C')), 300);
+  await expect(scoreWith(source, endless, { signal: stop.signal, timeout: 60 })).rejects.toThrow(
+    'Ctrl-C',
+  );
+  expect(await scoreWith(source, samplesOf('a'), { signal, timeout: 60 })).toEqual([1]);
+  source.dispose!();
 });

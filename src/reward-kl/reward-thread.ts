@@ -1,7 +1,6 @@
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../fs/index.ts';
 import { describeThrown } from './describe-failure.ts';
-import type { ModuleUrls } from './import-reward-file.ts';
 import {
   RewardError,
   type RewardSample,
@@ -16,11 +15,6 @@ import type {
   WorkerSource,
 } from './reward-worker.ts';
 
-export interface RewardThreadOptions {
-  readonly file: string;
-  readonly modules?: ModuleUrls | undefined;
-}
-
 /** One source's samples that the thread is scoring. */
 interface PendingScores {
   readonly worker: Worker;
@@ -31,27 +25,32 @@ interface PendingScores {
   readonly reject: (error: unknown) => void;
 }
 
+const program = new URL('./reward-worker', import.meta.url);
+
 /** Milliseconds between a reward's abort signal and the end of its thread. */
 const GRACE = 100;
 
 /**
- * Runs a reward file in its own thread, so that a reward that never returns can be stopped. The thread
- * starts with the first call, is reused, and does not keep the process alive. What the file prints goes
- * to standard error, so that standard output has results only.
+ * Runs a reward file, or a reward of the library, in its own thread, so that a reward that never returns
+ * can be stopped. The thread starts with the first call, is reused, and does not keep the process alive.
+ * What a file prints goes to standard error, so that standard output has results only.
  */
 export class RewardThread {
-  private readonly options: RewardThreadOptions;
+  private readonly input: WorkerInput;
+  /** What errors call it. */
+  private readonly label: string;
   private running: Running | undefined;
   private readonly pending = new Map<number, PendingScores>();
   private nextId = 0;
   /** Why the thread ended while it had nothing to do. */
   private lateFailure: Error | undefined;
 
-  constructor(options: RewardThreadOptions) {
-    this.options = options;
+  constructor(input: WorkerInput) {
+    this.input = input;
+    this.label = 'file' in input ? input.file : `the reward ${input.name}`;
   }
 
-  /** Imports the file. Returns its sources, or undefined if it exports a reward model. */
+  /** Loads the rewards. Returns their sources, or undefined if it exports a reward model. */
   async load(signal?: AbortSignal): Promise<readonly WorkerSource[] | undefined> {
     const stop = () => this.stop();
     signal?.throwIfAborted();
@@ -67,7 +66,7 @@ export class RewardThread {
     }
   }
 
-  /** Scores samples with one source of the file. If the signal fires, the thread ends, because nothing
+  /** Scores samples with one of the sources. If the signal fires, the thread ends, because nothing
    *  else stops a reward that never returns; the next call starts another one. */
   async score(
     source: { readonly index: number; readonly name: string },
@@ -119,8 +118,7 @@ export class RewardThread {
   }
 
   private open(): Running {
-    const { file, modules = {} } = this.options;
-    const worker = startWorker({ file, modules });
+    const worker = startThread(program, { workerData: this.input });
     const loaded = new Promise<Loaded>((resolve, reject) => {
       worker.on('message', (message: WorkerMessage) => {
         if (message.type === 'loaded') resolve(message);
@@ -129,7 +127,7 @@ export class RewardThread {
         else this.handle(message);
       });
       const end = (problem: string, cause?: unknown) => {
-        reject(new Error(`Cannot load ${file}: ${problem}`, { cause }));
+        reject(new Error(`Cannot load ${this.label}: ${problem}`, { cause }));
         this.end(worker, { problem, cause });
       };
       worker.on('error', (error) => end(describeThrown(error), error));
@@ -168,8 +166,7 @@ export class RewardThread {
     if (this.running?.worker !== worker) return;
     this.running = undefined;
     if (failed.length > 0) return;
-    const { file } = this.options;
-    this.lateFailure = new RewardError(`Cannot use ${file}: ${problem}`, { cause });
+    this.lateFailure = new RewardError(`Cannot use ${this.label}: ${problem}`, { cause });
   }
 }
 
@@ -187,20 +184,6 @@ interface Loaded {
 function detach(sample: RewardSample): RewardSample {
   const { promptTokens, tokens } = sample;
   return { ...sample, promptTokens: promptTokens.slice(), tokens: tokens.slice() };
-}
-
-/** Starts the program next to this file: built JavaScript, or TypeScript through tsx, since threads do
- *  not inherit the loader of a process that runs from sources. */
-function startWorker(workerData: WorkerInput): Worker {
-  const extension = extname(import.meta.url);
-  const program = new URL(`./reward-worker${extension}`, import.meta.url);
-  const options = { workerData, execArgv: [] };
-  if (extension === '.js') return new Worker(program, options);
-  const [tsx, url] = [import.meta.resolve('tsx/esm/api'), program.href].map((text) =>
-    JSON.stringify(text),
-  );
-  const bootstrap = `import(${tsx}).then(({ register }) => { register(); return import(${url}); })`;
-  return new Worker(bootstrap, { ...options, eval: true });
 }
 
 function toError(

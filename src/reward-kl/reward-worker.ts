@@ -6,16 +6,17 @@ import {
   type ModuleUrls,
   sourcesOfFile,
 } from './import-reward-file.ts';
+import type { NamedRewardSpec } from './library/named-rewards.ts';
 import type { RewardSample, RewardScore, WeightedSource } from './reward-source.ts';
 import { checkScores } from './score-samples.ts';
+import { toWeightedSources } from './to-weighted-sources.ts';
 
-// The program of the thread that `RewardThread` starts: it imports a reward file and scores samples.
+// The program of the thread that `RewardThread` starts: it loads rewards and scores samples.
 
-/** What the thread is started with. */
-export interface WorkerInput {
-  readonly file: string;
-  readonly modules: ModuleUrls;
-}
+/** What the thread is started with: a reward file, or a reward of the library with its options as text. */
+export type WorkerInput =
+  | { readonly file: string; readonly modules: ModuleUrls }
+  | Pick<NamedRewardSpec, 'name' | 'options'>;
 
 /** Messages to the thread. */
 export type WorkerRequest =
@@ -76,12 +77,12 @@ function decode(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-async function serve({ file, modules }: WorkerInput): Promise<void> {
+async function serve(input: WorkerInput): Promise<void> {
   let sources: readonly WeightedSource[];
   try {
-    const exported = await importRewardFile(file, modules);
-    if (isRewardModelClass(exported)) return post({ type: 'loaded-model-class' });
-    sources = sourcesOfFile(exported, file);
+    const loaded = 'file' in input ? await importSources(input) : await createSources(input);
+    if (loaded === undefined) return post({ type: 'loaded-model-class' });
+    sources = loaded;
   } catch (error) {
     return post({ type: 'load-failed', failure: toFailure(error) });
   }
@@ -93,6 +94,24 @@ async function serve({ file, modules }: WorkerInput): Promise<void> {
     ...{ name, timeout, weight },
   }));
   post({ type: 'loaded', sources: described });
+}
+
+/** The sources of a file; undefined if it exports a reward model. */
+async function importSources({
+  file,
+  modules,
+}: Extract<WorkerInput, { file: string }>): Promise<WeightedSource[] | undefined> {
+  const exported = await importRewardFile(file, modules);
+  return isRewardModelClass(exported) ? undefined : sourcesOfFile(exported, file);
+}
+
+async function createSources({
+  name,
+  options,
+}: Extract<WorkerInput, { name: string }>): Promise<WeightedSource[]> {
+  // Reward files that do not use the library need not wait for it.
+  const { createNamedReward } = await import('./library/named-rewards.ts');
+  return toWeightedSources(createNamedReward(name, options));
 }
 
 async function score(

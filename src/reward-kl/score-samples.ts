@@ -1,14 +1,15 @@
 import { offsetsOf } from '../columns/index.ts';
-import type { TrunkOptions } from '../models/index.ts';
+import { toTimer } from '../http/index.ts';
 import { describeThrown, quoteSample } from './describe-failure.ts';
 import {
   RewardError,
+  type RewardModelRuns,
   type RewardSample,
   type RewardScore,
   type RewardSource,
 } from './reward-source.ts';
 
-export interface ScoreWithOptions extends TrunkOptions {
+export interface ScoreWithOptions extends RewardModelRuns {
   readonly signal: AbortSignal;
   /** Seconds without a new score after which a source without its own timeout counts as hung. */
   readonly timeout: number;
@@ -19,7 +20,7 @@ export interface ScoreWithOptions extends TrunkOptions {
 export async function scoreWith(
   source: RewardSource,
   samples: readonly RewardSample[],
-  { signal, timeout, trunk }: ScoreWithOptions,
+  { signal, timeout, ...runs }: ScoreWithOptions,
 ): Promise<readonly RewardScore[]> {
   signal.throwIfAborted();
   const own = new AbortController();
@@ -34,7 +35,7 @@ export async function scoreWith(
     signal: AbortSignal.any([signal, own.signal]),
     onScored,
     onActive: () => timer.restart(),
-    trunk,
+    ...runs,
   };
   try {
     const scoring = (async () => source.score(samples, context))();
@@ -49,12 +50,6 @@ export async function scoreWith(
   } finally {
     timer.stop();
   }
-}
-
-/** Seconds as whole milliseconds for a timer, at most about 25 days: a timer treats longer times as 1 ms.
- *  @example 0.07  →  70 */
-export function toTimer(seconds: number): number {
-  return Math.min(Math.round(1000 * seconds) || 1, 2 ** 31 - 1);
 }
 
 /** Calls back when it has not been restarted for `limit` seconds. */

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeTrainFolder } from '../../test/helpers/train-setup.ts';
 import type { RunConfigOptions } from '../config/run-config.ts';
 import type { TrainEvent } from '../loop/events.ts';
-import { describeChoice } from './final-model.ts';
+import { describeChoice, saveFinalModel } from './final-model.ts';
 import { readLogLines } from './log-files.ts';
+import { RunFolder } from './run-folder.ts';
 import { readRunState } from './run-state.ts';
 import { resumeRun, trainRun } from './train-run.ts';
 
@@ -62,7 +63,10 @@ describe('a run that gets worse', () => {
       ),
     });
     const log = (await readLogLines(at('worse/log.jsonl'))).map((line) => JSON.parse(line));
-    expect(log.at(-1)).toMatchObject({ type: 'model', step: 6, message: state!.model!.message });
+    expect(log.slice(-2)).toMatchObject([
+      { type: 'model', step: 6, message: state!.model!.message },
+      { type: 'end', step: 6, message: 'All steps are done' },
+    ]);
   });
 
   test('chooses the same after an interruption', async () => {
@@ -91,6 +95,27 @@ describe('a run that gets worse', () => {
     });
   });
 });
+
+test.skipIf(process.platform !== 'linux')(
+  'a full disk ends the run with a sentence about the model, of which nothing is left',
+  async () => {
+    const run = await RunFolder.create(at('full'), { config: {}, keepCheckpoints: 1 });
+    const saving = saveFinalModel(run, {
+      ...{ ranking: { metric: 'eval/loss', label: 'loss' }, steps: 1, evaluations: [] },
+      ...{ loadCheckpoint: async () => {}, warn: async () => {} },
+      saveModel: async (to) => {
+        writeFileSync(join(to, 'adapter_config.json'), '{}');
+        writeFileSync('/dev/full', 'x');
+      },
+    });
+    await expect(saving).rejects.toThrow(
+      `Cannot save the model to ${at('full/model')}: the disk is full (ENOSPC: no space left on device, write); free space and resume the run`,
+    );
+    run.close();
+    const names = ['checkpoints', 'config.json', 'run.json'];
+    expect(readdirSync(at('full')).toSorted()).toEqual(names);
+  },
+);
 
 describe('describeChoice()', () => {
   const ranking = { metric: 'eval/loss', label: 'validation loss' };

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { explainSystemError, writeFolderAtomically } from '../fs/index.ts';
 import type { Metrics } from '../loop/index.ts';
 import type { RunFolder } from './run-folder.ts';
 import type { RunState } from './run-state.ts';
@@ -33,28 +34,39 @@ export interface FinalModelOptions {
   warn(message: string): Promise<void>;
 }
 
-/** Saves the model of a run that has ended as `model/`: the best by validation, with the last in
- *  `last/` if it is a different one, or the last without validation. The choice is in `run.json`. */
+/** Saves the model of a run that has done its steps as `model/`: the best by validation, with the last
+ *  in `last/` if it is a different one, or the last without validation. The choice is in `run.json`. */
 export async function saveFinalModel(
   run: RunFolder,
   options: FinalModelOptions,
 ): Promise<ModelChoice> {
-  const { steps, saveModel } = options;
+  const { steps } = options;
   const [model, last] = [join(run.path, 'model'), join(run.path, 'last')];
   const best = await findBest(run, options);
   // Both may be left from before the run was extended.
-  await rm(model, { recursive: true, force: true });
-  await rm(last, { recursive: true, force: true });
+  for (const folder of [model, last]) await rm(folder, { recursive: true, force: true });
   const isOther = best !== undefined && best.step !== steps;
   if (isOther) {
-    await saveModel(last);
+    await saveTo(last, options);
     await options.loadCheckpoint(best.folder);
   }
-  await saveModel(model);
+  await saveTo(model, options);
   const choice = describeChoice(best?.step, options);
   run.update({ model: choice });
   run.log({ type: 'model', step: steps, message: choice.message });
   return choice;
+}
+
+async function saveTo(
+  folder: string,
+  { saveModel }: Pick<FinalModelOptions, 'saveModel'>,
+): Promise<void> {
+  try {
+    await writeFolderAtomically(folder, (temporary) => saveModel(temporary));
+  } catch (error) {
+    const action = `save the model to ${folder}`;
+    throw explainSystemError(error, { action, next: 'resume the run' });
+  }
 }
 
 async function findBest(run: RunFolder, { warn }: FinalModelOptions) {

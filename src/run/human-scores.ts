@@ -62,7 +62,7 @@ export async function appendHumanScore(
   try {
     appendJsonLines(scores, [parsed.data]);
   } catch (error) {
-    throw explainSystemError(error, { action: `write ${scores}`, next: 'score again' });
+    throw explainSystemError(error, { action: 'save the score', next: 'score again' });
   }
 }
 

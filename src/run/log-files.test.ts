@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { JsonlWriter, truncateLog } from './log-files.ts';
+import { countLogRows, JsonlWriter, truncateLog } from './log-files.ts';
 
 describe('JsonlWriter', () => {
   test('append() writes lines in order and immediately, with null for NaN and infinities', () => {
@@ -40,6 +40,13 @@ describe('JsonlWriter', () => {
   });
 });
 
+test('countLogRows() counts complete lines up to a step', async () => {
+  const path = join(makeTempFolder(), 'a.jsonl');
+  expect(await countLogRows(path, 9)).toBe(0);
+  writeFileSync(path, '{"step":1}\n{"step":2,"a":1}\n{"a":1,"step":2}\nno\n{"step":3}\n{"step":2}');
+  expect(await countLogRows(path, 2)).toBe(3);
+});
+
 describe('truncateLog()', () => {
   test('removes later steps and an incomplete last line', async () => {
     const folder = makeTempFolder();
@@ -73,6 +80,16 @@ describe('truncateLog()', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  test('drops invalid lines only after those that are needed', async () => {
+    const path = join(makeTempFolder(), 'a.jsonl');
+    const text = '{"step":1}\n{"step":2}\n\0\0\0:1}\n{"step":2,"human":{}}\n';
+    writeFileSync(path, text);
+    await expect(truncateLog(path, 2, { needed: 3 })).rejects.toThrow('line 3: it must be JSON');
+    expect(readFileSync(path, 'utf8')).toBe(text);
+    expect(await truncateLog(path, 2, { needed: 2 })).toBe(3);
+    expect(readFileSync(path, 'utf8')).toBe('{"step":1}\n{"step":2}\n{"step":2,"human":{}}\n');
   });
 
   test('completes a last line that lacks only its line feed', async () => {

@@ -1,12 +1,13 @@
-import { closeSync, createReadStream, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import {
   AtomicFile,
   explainSystemError,
-  pathExists,
-  readTextIfExists,
+  openOwnFile,
+  readOwnText,
   splitLines,
+  syncFolderSync,
 } from '../fs/index.ts';
 
 /** A file that only grows. The first append creates it. Each append returns once the system has the
@@ -14,6 +15,7 @@ import {
 export class AppendFile {
   private readonly path: string;
   private descriptor: number | undefined;
+  private isEntrySynced = false;
   private isClosed = false;
 
   constructor(path: string) {
@@ -29,14 +31,18 @@ export class AppendFile {
     });
   }
 
-  /** Flushes everything to disk. */
+  /** Flushes everything to disk: the bytes and, the first time, the file's entry in its folder. */
   sync(): void {
     const { descriptor } = this;
-    if (descriptor !== undefined && !this.isClosed) this.attempt(() => fsyncSync(descriptor));
+    if (descriptor === undefined || this.isClosed) return;
+    this.attempt(() => {
+      fsyncSync(descriptor);
+      if (!this.isEntrySynced) syncFolderSync(dirname(this.path));
+    });
+    this.isEntrySynced = true;
   }
 
-  /** May be called twice. */
-  /** Closes the file. */
+  /** Closes the file. May be called twice. */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -57,14 +63,21 @@ export class AppendFile {
  *  @example { step: 1, 'loss/value_avg': NaN }  →  `{"step":1,"loss/value_avg":null}` */
 export class JsonlWriter {
   private readonly file: AppendFile;
+  private appended = 0;
 
   constructor(path: string) {
     this.file = new AppendFile(path);
   }
 
+  /** Number of records that it has appended. */
+  get rows(): number {
+    return this.appended;
+  }
+
   /** Appends one line. */
   append<T extends { readonly step: number }>(record: T): void {
     this.file.append(Buffer.from(`${JSON.stringify(record)}\n`));
+    this.appended++;
   }
 
   /** Flushes everything to disk. */
@@ -107,35 +120,72 @@ export function appendLogRow(path: string, row: Omit<LogRow, 'time'>): void {
 
 /** The lines of a log; none if the file is missing. */
 export async function readLogLines(path: string): Promise<string[]> {
-  const text = (await readTextIfExists(path)) ?? '';
+  const text = (await readOwnText(path)) ?? '';
   return text.split('\n').filter((line) => line !== '');
 }
 
+/** The number of complete lines of a log up to a step. Lines are not parsed beyond their step. */
+export async function countLogRows(path: string, lastStep: number): Promise<number> {
+  let rows = 0;
+  for await (const { bytes, isComplete } of readLines(path)) {
+    const step = isComplete ? (readFirstStep(bytes) ?? readStep(bytes)) : undefined;
+    if (step !== undefined && step <= lastStep) rows++;
+  }
+  return rows;
+}
+
+/** What a log must have. */
+interface TruncateOptions {
+  /** Number of rows that the resumed run relies on. Invalid lines after them, such as a power cut leaves
+   *  behind, are dropped; without a number, every complete line must be valid. */
+  readonly needed?: number | undefined;
+}
+
 /** Removes the lines of later steps from a log, so that a resumed run can write them again. The file
- *  is replaced atomically, or removed if nothing is left. An incomplete last line is dropped.
+ *  is replaced atomically, or removed if nothing is left. An incomplete last line is dropped. Returns the
+ *  number of lines that stay.
  *  @example lines of steps 1, 2, 3 and `{"st`, lastStep 2  →  lines of steps 1, 2 */
-export async function truncateLog(path: string, lastStep: number): Promise<void> {
-  if (!(await pathExists(path))) return;
-  const file = await AtomicFile.create(path);
+export async function truncateLog(
+  path: string,
+  lastStep: number,
+  { needed = Infinity }: TruncateOptions = {},
+): Promise<number> {
+  let [number, rows, size] = [0, 0, 0];
+  let file: AtomicFile | undefined;
   try {
-    let [number, size] = [0, 0];
-    const chunks = createReadStream(path) as AsyncIterable<Buffer>;
-    for await (const { bytes, isComplete } of splitLines(chunks)) {
+    for await (const { bytes, isComplete } of readLines(path)) {
+      file ??= await AtomicFile.create(path);
       number++;
       const step = readStep(bytes);
-      if (step === undefined && !isComplete) continue;
+      if (step === undefined && (!isComplete || rows >= needed)) continue;
       if (step === undefined) throw describeBadLine({ path, number, bytes });
       if (step > lastStep) continue;
       const line = Buffer.concat([bytes, Buffer.from('\n')]);
       await file.write(line, size);
       size += line.length;
+      rows++;
     }
-    if (size === 0) return await rm(path);
-    await file.finish();
-    await file.commit();
+    if (rows > 0) await file!.finish();
+    if (rows > 0) await file!.commit();
+    else await rm(path, { force: true });
+    return rows;
   } finally {
-    await file.discard();
+    await file?.discard();
   }
+}
+
+/** The lines of a log one after another; none if the file is missing. */
+async function* readLines(path: string): ReturnType<typeof splitLines> {
+  const file = await openOwnFile(path);
+  if (file === undefined) return;
+  yield* splitLines(file.createReadStream() as AsyncIterable<Buffer>);
+}
+
+/** The step of a record that starts with it, as those of this package do.
+ *  @example `{"step":7,"text":"…"}`  →  7 */
+function readFirstStep(bytes: Buffer): number | undefined {
+  const match = /^\{"step":(\d+)[,}]/.exec(bytes.toString('latin1', 0, 40));
+  return match === null ? undefined : Number(match[1]);
 }
 
 /** The step of a record; undefined if it has none. */

@@ -180,8 +180,7 @@ describe('MetricSink', () => {
       await run.truncateLogs();
       const sink = new MetricSink(run);
       for (const event of events) {
-        const save = () => run.checkpoints.save(event.step, async () => {}, { isBest: false });
-        if (event.type === 'checkpoint') await save();
+        if (event.type === 'checkpoint') await sink.saveCheckpoint(async () => {}, event);
         sink.handle(event);
       }
       sink.close();
@@ -238,7 +237,7 @@ describe('MetricSink', () => {
         sink.handle(stepOf(step));
         if (step % 2 !== 0) continue;
         sink.handle(evaluationOf(step));
-        const folder = await run.checkpoints.save(step, async () => {}, { isBest: false });
+        const folder = await sink.saveCheckpoint(async () => {}, { step, isBest: false });
         sink.handle({ type: 'checkpoint', step, folder, isBest: false });
       }
       sink.close();

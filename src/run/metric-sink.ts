@@ -1,6 +1,7 @@
 import type { TrainEvent } from '../loop/events.ts';
 import type { SampleRecord } from '../loop/records.ts';
 import { JsonlWriter, type LogRow } from './log-files.ts';
+import { countedLogs, type LogRows, writeLogRows } from './log-rows.ts';
 import type { RunFolder } from './run-folder.ts';
 import { EventWriter } from './tensorboard.ts';
 
@@ -27,7 +28,22 @@ export class MetricSink {
     this.events = new EventWriter(run.paths.events, { resumedStep: run.resumedStep });
   }
 
-  /** Writes one event. Logs are flushed to disk at every checkpoint. */
+  /** Saves a checkpoint. The logs that it relies on are flushed to disk before, and it records their
+   *  numbers of rows: a run never resumes after rows that a power cut has removed. */
+  async saveCheckpoint(
+    write: (folder: string) => Promise<void>,
+    { step, isBest }: { readonly step: number; readonly isBest: boolean },
+  ): Promise<string> {
+    this.sync();
+    const rows = this.rows();
+    const writeAll = async (folder: string) => {
+      await write(folder);
+      await writeLogRows(folder, rows);
+    };
+    return this.run.checkpoints.save(step, writeAll, { isBest });
+  }
+
+  /** Writes one event. */
   handle(event: TrainEvent): void {
     const { run } = this;
     const { type, step } = event;
@@ -40,7 +56,6 @@ export class MetricSink {
     } else if (type === 'step') this.writeStep(event);
     else if (type === 'evaluation') this.writeEvaluation(event);
     else if (type === 'checkpoint') {
-      this.sync();
       const best = event.isBest ? ', the best so far' : '';
       run.log({ type, step, message: `Saved a checkpoint after step ${step}${best}` });
     } else if (type === 'plan' || type === 'warning' || type === 'control') {
@@ -76,6 +91,13 @@ export class MetricSink {
       scalars: metrics,
       texts: rows.length > 0 ? { 'eval/samples': rows } : {},
     });
+  }
+
+  /** Rows in the logs, including those from before the run was resumed. */
+  private rows(): LogRows {
+    const rows = { ...this.run.resumedRows };
+    for (const log of countedLogs) rows[log] += this[log].rows;
+    return rows;
   }
 
   private sync(): void {

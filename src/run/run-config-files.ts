@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { ConfigError } from '../config/parse-config.ts';
 import { type AnyRunConfig, type RunKind, resolvePaths } from '../config/run-config.ts';
 import { readRunConfig } from './run-folder.ts';
+import { readSecrets } from './run-secrets.ts';
 
 /** For each command, a config key that the other commands do not have. */
 const distinctKeys = { train: 'prompts', sft: 'fullParameters', reward: 'chosenColumn' } as const;
@@ -22,11 +23,15 @@ export function completeConfig<O extends object, C extends AnyRunConfig>(
 }
 
 /** The config to resume the run in a folder, which may have been moved.
- *  @param changes.maxSteps another number of steps for the whole run */
+ *  @param changes.maxSteps another number of steps for the whole run
+ *  @param changes.queue other workers, or none */
 export async function readConfigOf<O extends object, C extends AnyRunConfig>(
   folder: string,
   kind: RunKind<O, C>,
-  { maxSteps }: { readonly maxSteps?: number | undefined } = {},
+  {
+    maxSteps,
+    queue,
+  }: { readonly maxSteps?: number | undefined; readonly queue?: string | undefined } = {},
 ): Promise<C> {
   const saved = await readRunConfig(folder);
   const command = commandOf(saved);
@@ -35,8 +40,12 @@ export async function readConfigOf<O extends object, C extends AnyRunConfig>(
       `Cannot use the run in ${folder}: it must be a run of "proximal ${kind.command}", got one of "proximal ${command}"`,
     );
   }
-  const changes = { output: folder, ...(maxSteps !== undefined && { maxSteps }) };
-  const options = { ...saved, ...changes } as unknown as O;
+  const changes = {
+    output: folder,
+    ...(maxSteps !== undefined && { maxSteps }),
+    ...(queue !== undefined && { queue }),
+  };
+  const options = { ...saved, ...(await readSecrets(folder)), ...changes } as unknown as O;
   return kind.resolve(options, { name: `the config of ${folder}` });
 }
 

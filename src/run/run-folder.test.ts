@@ -1,9 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
 import { version } from '../version.ts';
 import { RunFolder, readRunConfig, Throttle } from './run-folder.ts';
+import { checkRunFolder } from './run-place.ts';
 import { readRunState } from './run-state.ts';
 
 const options = { config: { seed: 1, gamma: 0.99 }, keepCheckpoints: 2 };
@@ -49,6 +51,50 @@ describe('RunFolder', () => {
     );
     expect(await readRunConfig(path)).toEqual(options.config);
     expect(readdirSync(path)).not.toContain('run.lock');
+  });
+
+  test('create() replaces a run that waited for workers and completed no step', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const first = await RunFolder.create(path, options);
+    writeFileSync(first.paths.workers, '{}');
+    first.close();
+    const run = await RunFolder.create(path, options);
+    expect(readdirSync(path)).not.toContain('workers.json');
+    run.close();
+  });
+
+  test('create() accepts a folder in which a process was killed before it wrote a state', async () => {
+    const path = makeTempFolder();
+    mkdirSync(join(path, 'checkpoints'));
+    for (const name of ['run.lock', 'config.json', 'run.json.tmp', 'config.json.1-2.tmp']) {
+      writeFileSync(join(path, name), '');
+    }
+    await expect(RunFolder.create(path, resuming)).rejects.toThrow(
+      'got no run.json; leave out --resume to start one',
+    );
+    expect(await checkRunFolder(path, {})).toBeUndefined();
+    const run = await RunFolder.create(path, options);
+    expect(run.notes).toEqual([]);
+    run.close();
+    expect(readdirSync(path).toSorted()).toEqual(['checkpoints', 'config.json', 'run.json']);
+  });
+
+  test('create() rejects files of others although a process left its lock', async () => {
+    const path = makeTempFolder();
+    for (const name of ['run.lock', 'model.safetensors']) writeFileSync(join(path, name), '');
+    await expect(RunFolder.create(path, options)).rejects.toThrow('got model.safetensors in it');
+  });
+
+  test('create() replaces a run that was killed before it wrote its config', async () => {
+    const path = join(makeTempFolder(), 'a');
+    (await RunFolder.create(path, options)).close();
+    rmSync(join(path, 'config.json'));
+    await expect(readRunConfig(path)).rejects.toThrow(
+      `Cannot resume ${path}: it must contain a config, got no config.json; leave out --resume to start it again`,
+    );
+    const run = await RunFolder.create(path, options);
+    expect(await readRunConfig(path)).toEqual(options.config);
+    run.close();
   });
 
   test('create() rejects a folder with other files', async () => {
@@ -137,6 +183,8 @@ describe('A resumed run', () => {
     writeFileSync(evaluations, lines(0, 2, 4));
     writeFileSync(log, lines(0, 2, 2, 4));
     writeFileSync(`${metrics}.1-2.tmp`, 'left');
+    mkdirSync(join(path, 'model.1-2.tmp/value'), { recursive: true });
+    mkdirSync(join(checkpoints, 'checkpoint-000006.1-2.tmp'));
     writeFileSync(join(checkpoints, 'checkpoint-000004/a'), 'y');
     first.update({ step: 5 });
     first.close();
@@ -156,11 +204,35 @@ describe('A resumed run', () => {
       lines(0, 2),
       lines(0, 2, 2),
     ]);
-    expect(readdirSync(path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    for (const folder of [path, checkpoints]) {
+      expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    }
     expect(await readRunConfig(path)).toEqual({ seed: 2 });
     const { startedAt } = first.state;
     expect(await readRunState(path)).toMatchObject({ step: 2, status: 'running', startedAt });
     expect(run.state.resumedAt).toBeDefined();
+    run.close();
+  });
+
+  test.each([
+    ['empty', () => ''],
+    ['truncated', (text: string) => text.slice(0, 40)],
+    ['full of zeros', (text: string) => '\0'.repeat(text.length)],
+  ])('rebuilds a run.json that is %s', async (_, damage) => {
+    const path = join(makeTempFolder(), 'a');
+    const first = await RunFolder.create(path, options);
+    await first.checkpoints.save(4, async () => {}, { isBest: false });
+    first.log({ type: 'start', step: 0, message: 'Started' });
+    first.close();
+    const [time] = /\d{4}-[^"]+/.exec(readFileSync(first.paths.log, 'utf8'))!;
+    const file = join(path, 'run.json');
+    writeFileSync(file, damage(readFileSync(file, 'utf8')));
+    await expect(readRunState(path)).rejects.toThrow(
+      `Cannot read ${file}: it must be a JSON object, got damaged text; resume the run, which rebuilds it`,
+    );
+    expect(await checkRunFolder(path, { resume: true })).toMatchObject({ step: 4 });
+    const run = await RunFolder.create(path, resuming);
+    expect(await readRunState(path)).toMatchObject({ step: 4, status: 'running', startedAt: time });
     run.close();
   });
 
@@ -177,6 +249,19 @@ describe('A resumed run', () => {
     run.close();
   });
 
+  test('forgets its workers, unless it cannot be resumed', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const first = await RunFolder.create(path, options);
+    first.update({ step: 1 });
+    first.close();
+    writeFileSync(first.paths.workers, '{"workers":[]}\n');
+    const run = await RunFolder.create(path, resuming);
+    expect(existsSync(run.paths.workers)).toBe(false);
+    await run.revert();
+    run.close();
+    expect(readFileSync(run.paths.workers, 'utf8')).toBe('{"workers":[]}\n');
+  });
+
   test('whose logs cannot be read says where', async () => {
     const path = join(makeTempFolder(), 'a');
     const first = await RunFolder.create(path, options);
@@ -188,6 +273,18 @@ describe('A resumed run', () => {
     );
     run.close();
     expect(readdirSync(path)).not.toContain('run.lock');
+  });
+
+  test.skipIf(process.platform === 'win32')('does not wait for a named pipe', async () => {
+    const path = join(makeTempFolder(), 'a');
+    const first = await RunFolder.create(path, options);
+    first.close();
+    spawnSync('mkfifo', [first.paths.tokens]);
+    const run = await RunFolder.create(path, resuming);
+    await expect(run.truncateLogs()).rejects.toThrow(
+      `Cannot read ${first.paths.tokens}: it must be a regular file, got a named pipe; move it away`,
+    );
+    run.close();
   });
 });
 

@@ -7,7 +7,7 @@ import {
   hashFile,
   parseJsonObject,
   pathExists,
-  readTextIfExists,
+  readOwnText,
   writeAtomically,
 } from '../fs/index.ts';
 import type { ModelHeader } from '../models/decoder/load-model.ts';
@@ -180,7 +180,7 @@ function numberRepeated(inputs: readonly RunInput[]): RunInput[] {
 /** The recorded inputs of a run; undefined if an older version started it. */
 async function readInputs(run: string): Promise<readonly RunInput[] | undefined> {
   const file = join(run, inputsName);
-  const text = await readTextIfExists(file);
+  const text = await readOwnText(file);
   if (text === undefined) return undefined;
   const { data } = inputsSchema.safeParse(parseJsonObject(text, file));
   if (data !== undefined) return data.inputs;

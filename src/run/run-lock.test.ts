@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -34,6 +34,14 @@ describe('RunLock', () => {
     lock.release();
     expect(readdirSync(folder)).toEqual([]);
   }, 60_000);
+
+  test.skipIf(process.platform === 'win32')('rejects a named pipe and does not wait for it', () => {
+    const folder = makeTempFolder();
+    spawnSync('mkfifo', [lockIn(folder)]);
+    expect(() => RunLock.acquire(folder)).toThrow(
+      `Cannot read ${lockIn(folder)}: it must be a regular file, got a named pipe; move it away`,
+    );
+  });
 
   test('rejects a second lock in the same process until the first is released', () => {
     const folder = makeTempFolder();

@@ -3,6 +3,7 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readOwnTextSync } from '../fs/index.ts';
 
 /** The file that locks a run's folder. */
 export const lockName = 'run.lock';
@@ -25,7 +26,7 @@ export class RunLock {
     const path = join(folder, lockName);
     const id = randomUUID();
     while (!tryCreate(path, { pid: process.pid, host: hostname(), id })) {
-      const text = readIfExists(path);
+      const text = readOwnTextSync(path);
       if (text === undefined) continue;
       expectStale(folder, parseHolder(text));
       removeStale(folder, text);
@@ -43,19 +44,19 @@ export class RunLock {
   /** May be called twice. */
   release(): void {
     if (!heldIds.delete(this.id)) return;
-    if (parseHolder(readIfExists(this.path) ?? '')?.id === this.id) rmSync(this.path);
+    if (parseHolder(readOwnTextSync(this.path) ?? '')?.id === this.id) rmSync(this.path);
   }
 }
 
 /** Throws what `RunLock.acquire` would throw, and takes no lock. */
 export function expectUnlocked(folder: string): void {
-  const text = readIfExists(join(folder, lockName));
+  const text = readOwnTextSync(join(folder, lockName));
   if (text !== undefined) expectStale(folder, parseHolder(text));
 }
 
 /** Whether a live process holds a folder's lock. A process on another machine counts as live. */
 export function isRunAlive(folder: string): boolean {
-  const holder = parseHolder(readIfExists(join(folder, lockName)) ?? '');
+  const holder = parseHolder(readOwnTextSync(join(folder, lockName)) ?? '');
   return holder !== undefined && (holder.host !== hostname() || isAlive(holder.pid));
 }
 
@@ -101,7 +102,7 @@ function expectStale(folder: string, holder: Holder | undefined): void {
 }
 
 function expectOwn(folder: string, id: string): void {
-  const holder = parseHolder(readIfExists(join(folder, lockName)) ?? '');
+  const holder = parseHolder(readOwnTextSync(join(folder, lockName)) ?? '');
   if (holder?.id !== id) throw describeHeld(folder, holder);
 }
 
@@ -119,15 +120,6 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
-function readIfExists(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
   }
 }
 

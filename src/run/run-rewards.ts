@@ -13,6 +13,7 @@ import {
   FunctionSource,
   HumanSource,
   LiveHumanSource,
+  loadNamedReward,
   loadRewardFile,
   RemoteSource,
   RewardComputer,
@@ -20,7 +21,11 @@ import {
   type RewardSource,
   type WeightedSource,
 } from '../reward-kl/index.ts';
-import { createNamedReward, parseNamedReward } from '../reward-kl/library/named-rewards.ts';
+import {
+  createNamedReward,
+  hasPatterns,
+  parseNamedReward,
+} from '../reward-kl/library/named-rewards.ts';
 import { findAdapter } from './find-model.ts';
 
 type RewardConfig = Pick<
@@ -155,7 +160,11 @@ async function openSource(
   options: LoadRewardsOptions,
 ): Promise<WeightedSource[]> {
   const { model, modules, signal, humanFolder, warn } = options;
-  if (kind === 'library') return [openLibraryReward({ name, place })];
+  if (kind === 'library') {
+    const reward = parseNamedReward(place);
+    if (hasPatterns(reward.name)) return loadNamedReward(reward, { name, signal });
+    return [openLibraryReward({ name, place })];
+  }
   if (kind === 'server') {
     const source = new RemoteSource({ url: place, name, timeout: rewardTimeout, seed });
     return [{ source, weight }];

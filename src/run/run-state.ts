@@ -1,7 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { explainSystemError, parseJsonObject, readTextIfExists } from '../fs/index.ts';
+import { explainSystemError, readOwnText, writeAtomicallySync } from '../fs/index.ts';
 import { stopReasons } from '../loop/records.ts';
 
 /** The file that marks a folder as a run. */
@@ -50,19 +49,11 @@ export function hasEnded({ status }: Pick<RunState, 'status'>): boolean {
   return status !== 'running' && status !== 'paused' && status !== 'waiting';
 }
 
-/** Replaces the state of a run atomically. It is synchronous because event listeners cannot wait.
- *  @param options.sync whether to flush to disk; true by default */
-export function writeRunState(folder: string, state: RunState, { sync = true } = {}): void {
+/** Replaces the state of a run: it is complete or unchanged, also after a power cut. */
+export function writeRunState(folder: string, state: RunState): void {
   const path = join(folder, stateName);
   try {
-    const descriptor = openSync(`${path}.tmp`, 'w');
-    try {
-      writeSync(descriptor, `${JSON.stringify(state, undefined, 2)}\n`);
-      if (sync) fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(`${path}.tmp`, path);
+    writeAtomicallySync(path, `${JSON.stringify(state, undefined, 2)}\n`);
   } catch (error) {
     throw explainSystemError(error, { action: `write ${path}`, next: 'resume the run' });
   }
@@ -70,13 +61,36 @@ export function writeRunState(folder: string, state: RunState, { sync = true } =
 
 /** The state of a run; undefined if the folder holds none. */
 export async function readRunState(folder: string): Promise<RunState | undefined> {
+  const state = await readRunStateIfIntact(folder);
+  if (state !== 'damaged') return state;
+  throw new SyntaxError(
+    `Cannot read ${join(folder, stateName)}: it must be a JSON object, got damaged text; resume the run, which rebuilds it`,
+  );
+}
+
+/** The state of a run, `damaged` if its file is empty or truncated, such as after a power cut with an
+ *  earlier version; undefined if the folder holds none. */
+export async function readRunStateIfIntact(
+  folder: string,
+): Promise<RunState | 'damaged' | undefined> {
   const path = join(folder, stateName);
-  const text = await readTextIfExists(path);
+  const text = await readOwnText(path);
   if (text === undefined) return undefined;
-  const { data, error } = runStateSchema.safeParse(parseJsonObject(text, path));
+  const json = parseObject(text);
+  if (json === undefined) return 'damaged';
+  const { data, error } = runStateSchema.safeParse(json);
   if (data !== undefined) return data;
   const [issue] = error.issues as [z.core.$ZodIssue];
   throw new TypeError(
     `Cannot read ${path}: it must be the state of a run (${issue.path.join('.')}: ${issue.message}); choose another folder`,
   );
+}
+
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AnyRunConfig, RunKind } from '../config/run-config.ts';
 import type { PromptReport, RowReport } from '../data/index.ts';
@@ -15,20 +14,25 @@ import { type LoadedModel, loadModel } from '../models/index.ts';
 import { type ModelChoice, type Ranking, saveFinalModel } from './final-model.ts';
 import { type HumanEvaluationRow, isHumanEvaluation } from './human-evaluation.ts';
 import { readLogLines } from './log-files.ts';
+import { expectLogRows } from './log-rows.ts';
 import { MetricSink } from './metric-sink.ts';
 import { readHumanEvaluations } from './record-human-evaluation.ts';
 import { readConfigOf } from './run-config-files.ts';
 import { clearRequests, RunControl } from './run-control.ts';
 import { locateRunFiles, RunFolder } from './run-folder.ts';
-import { modelInputs, type RunInput, recordInputs } from './run-inputs.ts';
+import { compareInputs, modelInputs, type RunInput, recordInputs } from './run-inputs.ts';
+import { removeRun } from './run-place.ts';
 
 /** Options of every run, besides its config. */
 export interface RunOptions {
   /** Resume the run in the config's `output`; false by default. */
   readonly resume?: boolean | undefined;
-  /** Resume although data, rewards, the base or other files have changed since the run started; false
-   *  by default. */
+  /** Resume although data, rewards, the base or other files have changed since the run started, or rows
+   *  of its logs are missing; false by default. */
   readonly allowChangedInputs?: boolean | undefined;
+  /** Resume although the user has not run the reward files that the folder's config names: code that
+   *  may come from somebody else; false by default. */
+  readonly trust?: boolean | undefined;
   /** Stops the run cleanly: completed steps are saved. */
   readonly signal?: AbortSignal | undefined;
   /** Receives every event of the run; awaited except for `phase`. */
@@ -122,9 +126,13 @@ export interface RunWork<D extends object> {
   dispose?(): Promise<void>;
 }
 
+/** Rejects inputs of a resumed run that have changed, unless that is allowed. */
+export type CheckInputs = (inputs: readonly RunInput[]) => Promise<void>;
+
 interface Preparation<D extends object> {
-  /** Loads the data and builds the trainer. */
-  prepare(model: LoadedModel): Promise<RunWork<D>>;
+  /** Loads the data and builds the trainer.
+   *  @param checkInputs for inputs that must be compared before they are loaded, such as code */
+  prepare(model: LoadedModel, checkInputs: CheckInputs): Promise<RunWork<D>>;
 }
 
 /** Runs a training on disk: folder and lock, model, logs, control, checkpoints and the final model, the
@@ -135,6 +143,7 @@ export async function runTraining<
   D extends object,
 >(config: C, { prepare, ...options }: RunOptions & Preparation<D>): Promise<RunResult & D> {
   const { resume = false, signal, loadModel: load = loadNamedModel } = options;
+  const allowChanged = options.allowChangedInputs ?? false;
   const { output, keepCheckpoints } = config;
   const run = await RunFolder.create(output, { config, keepCheckpoints, resume });
   let [isPrepared, hasStarted] = [false, false];
@@ -144,17 +153,19 @@ export async function runTraining<
   };
   let [model, work]: [LoadedModel | undefined, RunWork<D> | undefined] = [undefined, undefined];
   try {
+    const lost = await expectLogRows(output, run.resumedFrom, { allowMissing: allowChanged });
     clearRequests(output);
     model = await load(config);
     signal?.throwIfAborted();
-    work = await prepare(model);
+    const comparison = { resume: run.resumedFrom !== undefined, allowChanged };
+    const base = await modelInputs(model);
+    work = await prepare(model, async (inputs) => {
+      await compareInputs(output, [...base, ...inputs], comparison);
+    });
     signal?.throwIfAborted();
-    const inputs = [...(await modelInputs(model)), ...work.inputs];
-    const allowChanged = options.allowChangedInputs ?? false;
-    const isResumed = run.resumedFrom !== undefined;
-    const changes = await recordInputs(output, inputs, { resume: isResumed, allowChanged });
+    const changes = await recordInputs(output, [...base, ...work.inputs], comparison);
     isPrepared = true;
-    return await train(run, { ...options, onEvent, work, changes });
+    return await train(run, { ...options, onEvent, work, changes: [...lost, ...changes] });
   } catch (error) {
     const status = signal?.aborted ? 'interrupted' : 'failed';
     if (resume && !hasStarted) await run.revert();
@@ -164,7 +175,7 @@ export async function runTraining<
     await work?.dispose?.();
     if (options.loadModel === undefined) await model?.base.dispose();
     run.close();
-    if (!resume && !isPrepared) await rm(output, { recursive: true });
+    if (!resume && !isPrepared) await removeRun(output);
   }
 }
 
@@ -194,7 +205,8 @@ async function train<D extends object>(
   }
   const sink = new MetricSink(run);
   const emit = async (event: TrainEvent) => {
-    sink.handle(event);
+    // The state says that the run has ended only once its model is saved.
+    if (event.type !== 'run-end') sink.handle(event);
     await onEvent?.(event);
   };
   const warn = (message: string) => emit({ type: 'warning', step: run.state.step, message });
@@ -211,10 +223,13 @@ async function train<D extends object>(
       onEvent: emit,
       signal: control.signal,
       control,
-      saveCheckpoint: (write, { step, isBest }) => run.checkpoints.save(step, write, { isBest }),
+      saveCheckpoint: (write, about) => sink.saveCheckpoint(write, about),
       resumeFrom: run.resumedFrom?.folder,
     });
-    return await finish(run, { work, result, warn });
+    const ending = await finish(run, { work, result, warn });
+    const { steps: step, reason, message } = result;
+    sink.handle({ type: 'run-end', step, reason, message });
+    return ending;
   } finally {
     control.close();
     sink.close();

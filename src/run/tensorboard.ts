@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ProtoWriter } from '../engine/onnx/protobuf.ts';
+import { syncFolderSync } from '../fs/index.ts';
 import { AppendFile } from './log-files.ts';
 
 /** The content of an event. */
@@ -49,6 +50,7 @@ export class EventWriter {
   private open(): AppendFile {
     const { folder, resumedStep } = this;
     mkdirSync(folder, { recursive: true });
+    syncFolderSync(dirname(folder));
     const file = new AppendFile(join(folder, eventFileName(folder)));
     file.append(frameRecord(encodeFileVersion(now())));
     if (resumedStep === undefined) return file;

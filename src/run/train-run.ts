@@ -1,6 +1,7 @@
 import { type PPOConfig, ppoConfigShape, resolvePPOConfig } from '../config/ppo-config.ts';
 import { parseRewardSpec } from '../config/reward-spec.ts';
 import {
+  noQueue,
   type RunConfig,
   type RunConfigOptions,
   type RunKind,
@@ -9,19 +10,27 @@ import {
 } from '../config/run-config.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
 import type { PromptDataset } from '../data/index.ts';
+import { withoutSecrets } from '../http/index.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import type { ModelHeader } from '../models/decoder/load-model.ts';
 import type { LoadedModel } from '../models/index.ts';
+import type { PPOComponents } from '../ppo-trainer/components.ts';
 import { PPOTrainer } from '../ppo-trainer/ppo-trainer.ts';
+import { withServerRollouts } from '../rollout-server/index.ts';
 import { type MemoryEstimate, MemoryEstimator, planMemory } from '../training/memory-estimate.ts';
 import { resolveStart } from './find-model.ts';
 import { humanFolder } from './human-scores.ts';
+import { expectTrustedRewards, recordTrustedRewards } from './reward-trust.ts';
 import { completeConfig } from './run-config-files.ts';
 import { type DataContext, describePrompts, loadRunPrompts, pick } from './run-data.ts';
+import { locateRunFiles } from './run-folder.ts';
 import { rewardInputs } from './run-inputs.ts';
 import { checkRewards, evaluationWithoutPeople, loadRewards } from './run-rewards.ts';
+import { withoutConfigSecrets, writeSecrets } from './run-secrets.ts';
 import { type RunSources, readSources } from './run-sources.ts';
+import { readRunState } from './run-state.ts';
 import {
+  type CheckInputs,
   type ResumeOptions,
   type RunOptions,
   type RunResult,
@@ -44,9 +53,12 @@ export async function trainRun(
 ): Promise<RunResult> {
   const { config: complete } = await resolveStart(completeConfig(config, trainKind));
   await checkRewards(complete);
-  return runTraining(complete, {
+  return runTraining(withoutConfigSecrets(complete), {
     ...options,
-    prepare: (model) => prepare(complete, { ...options, model }),
+    prepare: async (model, checkInputs) => {
+      await writeSecrets(complete.output, complete);
+      return prepare(complete, { ...options, model, checkInputs });
+    },
   });
 }
 
@@ -67,44 +79,55 @@ export const trainKind: RunKind<RunConfigOptions, RunConfig> = {
   resolve: resolveRunConfig,
 };
 
-type PrepareOptions = Pick<TrainRunOptions, 'modules' | 'signal'> & { readonly model: LoadedModel };
+type PrepareOptions = TrainRunOptions & {
+  readonly model: LoadedModel;
+  readonly checkInputs: CheckInputs;
+};
 
 async function prepare(
   config: RunConfig & { readonly output: string },
-  { model, modules, signal }: PrepareOptions,
+  { model, checkInputs, modules, signal, ...consent }: PrepareOptions,
 ): Promise<RunWork<object>> {
   const sources = await readTrainSources(config, model);
   const { data: prompts, fitted, trainerConfig } = sources;
   signal?.throwIfAborted();
-  const warnings: string[] = [];
+  const inputs = [...sources.inputs, ...(await rewardInputs(config))];
+  await checkInputs(inputs);
+  const warnings = await confirmRewards(config, consent);
   const { live, dispose, ...rewards } = await loadRewards(config, {
     ...{ model, modules, signal },
     humanFolder: humanFolder(config.output),
     warn: (message) => void warnings.push(message),
   });
   const evaluation = evaluationWithoutPeople({ live, ...rewards });
+  const queue = await connectToQueue(config, { model, trainerConfig, warnings });
   const trainer = new PPOTrainer(trainerConfig, {
     ...{ model, ...rewards },
-    replace: evaluation?.replace,
+    replace: (components) => ({
+      ...evaluation?.replace?.(components),
+      ...queue?.replace(components),
+    }),
   });
   await trainer.components();
   const validation = evaluation?.canEvaluate === false ? [] : prompts.validation;
   return {
     ranking: { metric: 'eval/reward', label: 'reward' },
     report: prompts.report,
-    inputs: [...sources.inputs, ...(await rewardInputs(config))],
+    inputs,
     memoryPlan: config.memory === undefined ? undefined : describeFit(fitted),
     warnings: [
       ...warnings,
       ...describePrompts(prompts.report),
       ...(evaluation !== undefined && prompts.validation.length > 0 ? [evaluation.warning] : []),
     ],
-    connect: (control, warn) =>
+    connect: (control, warn) => {
+      queue?.listen((message) => void warn(message));
       live?.listen({
         step: () => control.nextStep,
         onWait: (missing) => control.reportMissingScores(missing),
         warn,
-      }),
+      });
+    },
     train: (options) =>
       trainer.train(prompts.train, {
         ...pick(config, trainingConfigShape),
@@ -116,8 +139,61 @@ async function prepare(
     result: () => ({}),
     dispose: async () => {
       dispose();
+      await queue?.close();
       await trainer.dispose();
     },
+  };
+}
+
+/** Requires that reward files which the folder of a run names may be executed, and records that they
+ *  were. Returns warnings. */
+async function confirmRewards(
+  config: RunConfig & { readonly output: string },
+  { resume = false, trust = false, allowChangedInputs: allowChanged = false }: RunOptions,
+): Promise<string[]> {
+  if (resume) await expectTrustedRewards(config, { run: config.output, trust, allowChanged });
+  return recordTrustedRewards(config);
+}
+
+/** Connects a run to the workers of its queue; undefined without one. */
+async function connectToQueue(
+  { queue: url, output: folder }: RunConfig & { readonly output: string },
+  options: {
+    readonly model: LoadedModel;
+    readonly trainerConfig: PPOConfig;
+    readonly warnings: string[];
+  },
+) {
+  if (url === undefined || url === noQueue) return undefined;
+  const { model, warnings } = options;
+  const { rollouts } = options.trainerConfig;
+  // Workers need to know that a server generates, but not its password.
+  const config = {
+    ...options.trainerConfig,
+    ...(rollouts !== undefined && { rollouts: withoutSecrets(rollouts) }),
+  };
+  // BullMQ is loaded only if it is needed.
+  const { connectQueue, QueueJobs, WorkersReporter } = await import('../queue/index.ts');
+  let warn = (message: string): void => void warnings.push(message);
+  if (config.rolloutShardSize === undefined && config.batchSize > 1) {
+    warn('One worker generates all responses of a step: set rolloutShardSize to split the prompts');
+  }
+  const { startedAt } = (await readRunState(folder))!;
+  const client = await connectQueue({
+    ...{ url, config, model, folder, startedAt },
+    warn: (message) => warn(message),
+  });
+  const reporter = new WorkersReporter(client, locateRunFiles(folder).workers);
+  return {
+    replace: (components: PPOComponents) => {
+      const jobs = new QueueJobs(client, components);
+      const { rolloutServer } = components;
+      return { jobs: rolloutServer ? withServerRollouts(jobs, rolloutServer) : jobs };
+    },
+    listen: (receive: (message: string) => void) => {
+      warn = receive;
+    },
+    close: () => reporter.close().then(() => client.close()),
   };
 }
 

@@ -137,8 +137,12 @@ describeInBrowser('the page of a run', (browser) => {
     const { url } = await startRun({ status: 'running', config: { evalBestOf: 2 } });
     const page = await browser.open({ viewport: { width: 390, height: 844 } });
     await page.goto(url);
-    await untilCharts(page);
-    const box = await page.locator('.chart-card .plot').first().boundingBox();
+    // Validation charts come first, but their numbers arrive after those of training.
+    const plot = page.getByRole('figure', { name: 'Validation reward' }).locator('.plot');
+    await plot.waitFor();
+    const firstTitle = () => page.locator('.chart-card').first().getAttribute('aria-label');
+    await expect.poll(firstTitle, patience).toBe('Validation reward');
+    const box = await plot.boundingBox();
     expect(box!.y + box!.height).toBeLessThan(844);
     await expectAccessible(page);
   });

@@ -11,6 +11,19 @@ test('proximal demo --resume needs the folder of a demo and keeps its settings',
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
 });
 
+test('proximal demo continues without readers of its output', { timeout: 240_000 }, async () => {
+  const output = join(makeTempFolder(), 'demo');
+  const child = startCli('demo', '--short', '--output', output);
+  child.stdin.end();
+  const ended = endOf(child);
+  child.stderr.once('data', () => {
+    child.stdout.destroy();
+    child.stderr.destroy();
+  });
+  expect((await ended).status).toBe(0);
+  expect(existsSync(join(output, 'ppo', 'model', 'adapter_model.safetensors'))).toBe(true);
+});
+
 test('proximal demo --dashboard prints the address first, serves after the end, and Ctrl-C prints how to resume', {
   timeout: 240_000,
 }, async () => {

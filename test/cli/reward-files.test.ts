@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { readRunState } from '../../src/run/run-state.ts';
 import { endOf, runInProcess, startCli } from '../helpers/run-cli.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
@@ -83,4 +84,17 @@ export default ({ response }: { response: string }) => {
   expect(resumed.stderr).toMatch(/^Resuming after step 1 of 2\n/m);
   expect(await runInProcess(...argsFor('whole', reward('whole')))).toMatchObject({ status: 0 });
   expect(adapterOf(at('hangs')).equals(adapterOf(at('whole')))).toBe(true);
+});
+
+test('SIGTERM stops a built-in reward whose regular expression takes forever', async () => {
+  const data = ['--model', at('model'), '--prompts', at('prompts.jsonl'), '--output', at('regex')];
+  const sizes = ['--max-new-tokens', '30', '--batch-size', '8', '--validation-fraction', '0'];
+  const child = startCli('train', ...data, ...sizes, '--reward', 'regex:pattern=^([a-z ]+)+!');
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = endOf(child);
+  const isScoring = async () =>
+    expect((await readRunState(at('regex')))?.phase?.phase).toBe('score');
+  await vi.waitFor(isScoring, { timeout: 60_000, interval: 100 });
+  child.kill('SIGTERM');
+  expect(await ended).toMatchObject({ status: 130 });
 });

@@ -56,8 +56,8 @@ describe('proximal sft', () => {
       }),
     );
     expect(log.slice(-2)).toMatchObject([
-      { step: 12, type: 'end', message: 'All steps are done' },
       { step: 12, type: 'model', message: expect.stringContaining('the best by validation') },
+      { step: 12, type: 'end', message: 'All steps are done' },
     ]);
   });
 

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { mountDisk } from '../helpers/mount-disk.ts';
 import { cliCommand, endOf, runInProcess, startCliAs } from '../helpers/run-cli.ts';
 import { makeTrainFolder } from '../helpers/train-setup.ts';
 
@@ -43,15 +44,6 @@ test.skipIf(process.platform !== 'linux')('a full output is one sentence, not a 
   );
   expect(status).toBe(1);
 });
-
-/** Mounts a disk of this size at a folder. Returns whether this process may. */
-function mountDisk(path: string, size: string): boolean {
-  if (process.platform !== 'linux') return false;
-  mkdirSync(path);
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', path]);
-  if (status === 0) onTestFinished(() => void spawnSync('umount', [path]));
-  return status === 0;
-}
 
 test('a full disk ends a run with a sentence that says how to continue', async (context) => {
   if (!mountDisk(at('disk'), '256k')) context.skip('mounting a disk needs root on Linux');

@@ -124,6 +124,66 @@ describe('the template', () => {
   });
 });
 
+describe('a template is stopped if it', () => {
+  const steps = 'it must take at most 2,000,000 steps, got more; shorten its loops';
+  const range = (got: string) =>
+    `range() must have at most 100,000 values, got ${got}; shorten the loop`;
+  const loop = '{% for i in range(10000) %}';
+  const end = '{% endfor %}';
+  const double = '{% set ns.x = ns.x + ns.x %}';
+  test.each([
+    ['has a huge range', '{% for i in range(1000000000) %}{% endfor %}', range('1,000,000,000')],
+    ['has a range without end', '{{ range(0, 1, 0) }}', range('∞')],
+    ['nests loops', `${loop.repeat(3)}${end.repeat(3)}`, steps],
+    [
+      'nests loops over a variable',
+      `{% set all = range(90000) %}{% for a in all %}{% for b in all %}${end}${end}`,
+      steps,
+    ],
+    [
+      'filters in nested loops',
+      `{% set all = range(90000) %}{% for a in all %}{% for b in all if b < 0 %}${end}${end}`,
+      steps,
+    ],
+    [
+      'doubles a list',
+      `{% set ns = namespace(x=[1]) %}{% for i in range(40) %}${double}${end}`,
+      steps,
+    ],
+    [
+      'searches a long list often',
+      `{% set all = range(100000) %}${loop}{{ -1 in all }}${end}`,
+      steps,
+    ],
+    [
+      'calls itself twice at every depth',
+      '{% macro f(n) %}{% if n > 0 %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(40) }}',
+      steps,
+    ],
+  ])('%s', (_, source, problem) => {
+    expect(() => makeTemplate(source).render(hello, {})).toThrow(
+      new Error(`Cannot apply the chat template: ${problem}`),
+    );
+  });
+
+  test('doubles a text', () => {
+    const source = `{% set ns = namespace(x='x') %}{% for i in range(40) %}${double}${end}`;
+    expect(() => makeTemplate(source).render(hello, {})).toThrow(
+      /^Cannot apply the chat template: (it must take|Invalid string length)/,
+    );
+  });
+});
+
+test("Qwen3's template renders a conversation of 3,000 long messages", async () => {
+  const tokenizer = await loadTokenizer(qwen3Folder);
+  const content = 'word '.repeat(200);
+  const messages = Array.from({ length: 3000 }, (_, i) => ({
+    role: i % 2 === 0 ? 'user' : 'assistant',
+    content,
+  }));
+  expect(tokenizer.applyChatTemplate(messages).split(content.trim())).toHaveLength(3001);
+});
+
 const morning = new Date(2024, 6, 4, 9, 5, 7);
 
 test.each([

@@ -1,4 +1,5 @@
-import { JinjaInterpreter, JinjaScope, JinjaTemplate } from './libraries.ts';
+import { JinjaScope, JinjaTemplate } from './libraries.ts';
+import { LimitedInterpreter, makeRange } from './limited-interpreter.ts';
 import type { TokenizerFiles } from './tokenizer-files.ts';
 
 /** One turn of a conversation; templates may read more than role and content. */
@@ -52,7 +53,7 @@ export class ChatTemplate {
     });
     try {
       const { parsed } = this.choose(tools !== undefined);
-      return new JinjaInterpreter(scope).run(parsed).value;
+      return new LimitedInterpreter(scope).run(parsed).value;
     } catch (cause) {
       const { message } = cause as Error;
       throw new Error(`Cannot apply the chat template: ${message}`, { cause });
@@ -92,13 +93,6 @@ function makeScope(variables: Readonly<Record<string, unknown>>): JinjaScope {
   const scope = new JinjaScope();
   for (const [name, value] of Object.entries({ ...globals, ...variables })) scope.set(name, value);
   return scope;
-}
-
-/** Python's range. */
-function makeRange(first: number, end?: number, step = 1): number[] {
-  const [from, to] = end === undefined ? [0, first] : [first, end];
-  const length = Math.max(0, Math.ceil((to - from) / step));
-  return Array.from({ length }, (_, i) => from + i * step);
 }
 
 const months =

@@ -45,7 +45,7 @@ function makeStage(config: DecoderConfig, fused: boolean): DecoderStage {
       if (stop !== 0) break;
       return decodeStrip({ content, start, fused });
   }
-  throw new TypeError(
+  throw new RangeError(
     `its decoder must consist of ByteLevel, ByteFallback, Fuse, Metaspace, Replace and Strip (at the start), got ${JSON.stringify(config)}`,
   );
 }

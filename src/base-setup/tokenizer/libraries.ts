@@ -28,7 +28,22 @@ export interface JinjaScope {
 
 export const JinjaScope: new () => JinjaScope = jinja.Environment;
 
+/** A part of a parsed template. */
+export interface JinjaNode {
+  readonly type: string;
+  /** What a `For` runs over; `lhs` if it has a condition. */
+  readonly iterable?: JinjaNode & { readonly lhs?: JinjaNode };
+}
+
+export interface JinjaValue {
+  readonly value: unknown;
+}
+
 /** Runs a template; its value is the text. */
-export const JinjaInterpreter: new (
-  scope: JinjaScope,
-) => { run(program: object): { readonly value: string } } = jinja.Interpreter;
+export interface JinjaInterpreter {
+  run(program: object): { readonly value: string };
+  /** Evaluates a part of the template; all parts go through it. */
+  evaluate(node: JinjaNode | undefined, scope: JinjaScope): JinjaValue;
+}
+
+export const JinjaInterpreter: new (scope: JinjaScope) => JinjaInterpreter = jinja.Interpreter;

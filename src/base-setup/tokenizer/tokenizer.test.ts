@@ -101,6 +101,10 @@ test('loadTokenizer() requires JSON', async () => {
 test('loadTokenizer() requires a valid tokenizer', async () => {
   write('tokenizer.json', {});
   await expect(loadTokenizer(folder)).rejects.toThrow(`Cannot load ${tokenizerFile()}: `);
+  write('tokenizer.json', { added_tokens: [null], model: { type: 'BPE', vocab: {}, merges: [] } });
+  await expect(loadTokenizer(folder)).rejects.toThrow(
+    `Cannot load ${tokenizerFile()}: it and the files next to it must have the parts that transformers writes, got others (`,
+  );
   write('tokenizer.json', { added_tokens: [], model: { type: 'Nonsense' } });
   await expect(loadTokenizer(folder)).rejects.toThrow(`Cannot load ${tokenizerFile()}: `);
 });

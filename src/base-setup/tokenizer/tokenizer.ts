@@ -4,11 +4,15 @@ import { type DecoderStage, makeDecoder, type TextSink } from './decoder.ts';
 import { fixPreTokenizer } from './fix-pre-tokenizer.ts';
 import { LibraryTokenizer } from './libraries.ts';
 import { findSpecialIds, findSpecialTokens, type Vocabulary } from './special-tokens.ts';
+import { callWithin } from './time-limit.ts';
 import {
   type AddedTokenConfig,
   readTokenizerFiles,
   type TokenizerFiles,
 } from './tokenizer-files.ts';
+
+/** Milliseconds that any text may take, plus one per character; real patterns take a thousandth. */
+const encodeTime = 10_000;
 
 /** How a text is turned into token ids. */
 export interface EncodeOptions {
@@ -62,8 +66,14 @@ export class Tokenizer implements TokenReader {
   /** The ids of a text. Special tokens written in the text become those tokens; lone surrogates, which
    *  UTF-8 cannot represent, become U+FFFD. */
   encode(text: string, { addSpecialTokens = true }: EncodeOptions = {}): Int32Array {
-    const { ids, tokens } = this.library.encode(text.replace(/\p{Surrogate}/gu, '\ufffd'), {
-      add_special_tokens: addSpecialTokens,
+    const valid = text.replace(/\p{Surrogate}/gu, '\ufffd');
+    const options = { add_special_tokens: addSpecialTokens };
+    const { ids, tokens } = callWithin(() => this.library.encode(valid, options), {
+      limit: encodeTime + text.length,
+      explain: () =>
+        new Error(
+          `Cannot encode text: tokenizer.json must split ${text.length} characters within ${Math.ceil((encodeTime + text.length) / 1000)} seconds, took longer; use patterns without nested repetition`,
+        ),
     });
     const unknown = tokens.find((_, i) => ids[i] === undefined);
     if (unknown !== undefined) {
@@ -132,7 +142,12 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
     return new Tokenizer(files);
   } catch (cause) {
     const { message } = cause as Error;
-    throw new TypeError(`Cannot load ${join(folder, 'tokenizer.json')}: ${message}`, { cause });
+    // A library that reads a part of the wrong type fails in its own words.
+    const problem =
+      cause instanceof TypeError
+        ? `it and the files next to it must have the parts that transformers writes, got others (${message}); save the tokenizer again`
+        : message;
+    throw new TypeError(`Cannot load ${join(folder, 'tokenizer.json')}: ${problem}`, { cause });
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { rewardSample, samplesOf } from '../../../test/helpers/reward-samples.ts';
-import { createNamedReward, namedRewards, parseNamedReward } from './named-rewards.ts';
+import { createNamedReward, hasPatterns, namedRewards, parseNamedReward } from './named-rewards.ts';
 
 describe('createNamedReward()', () => {
   test('parses numbers, lists, choices and booleans', () => {
@@ -113,4 +113,9 @@ describe('parseNamedReward()', () => {
       expect(() => parseNamedReward(text)).toThrow(/: its weight must be a number, got "/);
     }
   });
+});
+
+test('the rewards that run regular expressions of the user are marked', () => {
+  expect(Object.keys(namedRewards).filter(hasPatterns)).toEqual(['regex', 'jsonSchema']);
+  expect(hasPatterns('constructor')).toBe(false);
 });

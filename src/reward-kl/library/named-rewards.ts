@@ -27,6 +27,8 @@ import {
 export interface NamedReward {
   /** Options that can be written as text. */
   readonly options: z.ZodObject;
+  /** Whether it runs regular expressions of the user, which may take forever. */
+  readonly hasPatterns: boolean;
   create(options: unknown): LibraryReward;
 }
 
@@ -37,15 +39,17 @@ export const namedRewards: Readonly<Record<string, NamedReward>> = {
   brevity: named(brevityOptions, brevity),
   length: named(lengthOptions, length),
   keyword: named(keywordOptions, keyword),
-  regex: named(regexOptions, regex),
+  regex: withPatterns(named(regexOptions, regex)),
   format: named(formatOptions, format),
   repetitionPenalty: named(repetitionPenaltyOptions, repetitionPenalty),
   rouge: named(rougeOptions, rouge),
   flesch: named(noOptions, flesch),
   sentiment: named(noOptions, sentiment),
   json: named(jsonOptions, json),
-  jsonSchema: named(jsonSchemaOptions, ({ schema, ...options }) =>
-    jsonSchema({ ...options, schema: readSchema(schema) }),
+  jsonSchema: withPatterns(
+    named(jsonSchemaOptions, ({ schema, ...options }) =>
+      jsonSchema({ ...options, schema: readSchema(schema) }),
+    ),
   ),
   numericAnswer: named(numericAnswerOptions, numericAnswer),
 };
@@ -98,6 +102,11 @@ export function createNamedReward(
   return reward.create(parseOptions(reward.options, Object.fromEntries(values), { reward: name }));
 }
 
+/** Whether a reward runs regular expressions of the user, which may take forever. */
+export function hasPatterns(name: string): boolean {
+  return findReward(name)?.hasPatterns ?? false;
+}
+
 function findReward(name: string): NamedReward | undefined {
   return Object.hasOwn(namedRewards, name) ? namedRewards[name] : undefined;
 }
@@ -106,7 +115,11 @@ function named<S extends z.ZodObject>(
   options: S,
   create: (options: z.output<S>) => LibraryReward,
 ): NamedReward {
-  return { options, create: (parsed) => create(parsed as z.output<S>) };
+  return { options, hasPatterns: false, create: (parsed) => create(parsed as z.output<S>) };
+}
+
+function withPatterns(reward: NamedReward): NamedReward {
+  return { ...reward, hasPatterns: true };
 }
 
 function splitOption(part: string, text: string): [key: string, value: string] {

@@ -1,0 +1,126 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { randomStream } from '../../src/engine/random/index.ts';
+import type { Arena, Attack } from './arena.ts';
+import type { MutationBatch, MutationResult } from './mutation-process.ts';
+import { programVariables } from './runs.ts';
+
+const program = fileURLToPath(new URL('./mutation-process.ts', import.meta.url));
+
+/** Cases of one batch. */
+const BATCH = 300;
+/** Milliseconds without progress after which a reader counts as hung. */
+const HUNG = 10_000;
+/** Milliseconds between two checks for progress. */
+const CHECK = 500;
+/** Memory of the process, in MB: a small file must not need more. */
+const MEMORY = 1024;
+/** Readers of untrusted files that are read most; every second batch is one of theirs. */
+const frequent = ['safetensors', 'config-json', 'config-yaml', 'jsonl'];
+
+/** Reads mutated files in a process of its own. Each must become a value or one clear error. A case is
+ *  `mutation/READER:NUMBER`; other seeds are batches. */
+export function mutations(arena: Arena): Attack {
+  let process: MutationProcess | undefined;
+  const failureOf = (reader: string, number: number) => `mutation/${reader}:${number}`;
+  return {
+    ...{ name: 'mutation', weight: 2 },
+    async attack(seed) {
+      process ??= await MutationProcess.start(arena);
+      const batch = chooseBatch(seed, process.readers);
+      const { reader } = batch;
+      const result = await process.run(batch);
+      if (typeof result === 'string') {
+        const number = process.currentCase();
+        arena.counts.mutations += number - batch.first + 1;
+        arena.fail(failureOf(reader, number), `${reader}: ${result}`);
+        process = undefined;
+        return;
+      }
+      arena.counts.mutations += result.cases;
+      for (const { number, message, kind } of result.failures) {
+        arena.fail(failureOf(reader, number), `${reader}: ${message}`, `${reader}: ${kind}`);
+      }
+    },
+  };
+}
+
+/** One case, or a batch of cases of a random reader. */
+function chooseBatch(seed: string, readers: readonly string[]): MutationBatch {
+  const [, reader, number] = /^([a-z.-]+):(\d+)$/.exec(seed) ?? [];
+  if (reader !== undefined && readers.includes(reader)) {
+    return { reader, first: Number(number), count: 1 };
+  }
+  const random = randomStream('mutations', seed);
+  const names = random.integer(2) === 0 ? frequent : readers;
+  const first = random.integer(2 ** 40);
+  const name = names[random.integer(names.length)]!;
+  return { reader: name, first, count: BATCH };
+}
+
+class MutationProcess {
+  readonly readers: readonly string[];
+  private readonly child: ChildProcess;
+  private readonly progress: string;
+
+  static async start(arena: Arena): Promise<MutationProcess> {
+    const progress = arena.newPath('progress');
+    const child = arena.own(
+      fork(program, [arena.newFolder('readers'), progress], {
+        cwd: arena.folder,
+        env: programVariables(arena),
+        execArgv: [`--max-old-space-size=${MEMORY}`, '--import', import.meta.resolve('tsx')],
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      }),
+    );
+    const readers = await nextMessage<readonly string[]>(child);
+    if (typeof readers === 'string') throw new Error(`Cannot start the readers: ${readers}`);
+    return new MutationProcess(child, { readers, progress });
+  }
+
+  private constructor(
+    child: ChildProcess,
+    { readers, progress }: { readers: readonly string[]; progress: string },
+  ) {
+    this.child = child;
+    this.readers = readers;
+    this.progress = progress;
+  }
+
+  /** The case that it last started. */
+  currentCase(): number {
+    return Number(readFileSync(this.progress, 'utf8'));
+  }
+
+  /** @returns a sentence if it had to be ended or ended itself */
+  async run(batch: MutationBatch): Promise<MutationResult | string> {
+    const answer = nextMessage<MutationResult>(this.child);
+    let isHung = false;
+    let [last, since] = [-1, performance.now()];
+    const watch = setInterval(() => {
+      const current = this.currentCase();
+      if (current !== last) [last, since] = [current, performance.now()];
+      isHung = performance.now() - since > HUNG;
+      if (isHung) this.child.kill('SIGKILL');
+    }, CHECK);
+    this.child.send(batch);
+    const result = await answer;
+    clearInterval(watch);
+    return isHung ? `it must end within ${HUNG / 1000} s, got no end` : result;
+  }
+}
+
+/** The next message of a process, or how it ended. */
+function nextMessage<T>(child: ChildProcess): Promise<T | string> {
+  return new Promise((resolve) => {
+    const onExit = (code: number | null, signal: string | null) =>
+      resolve(`the process must survive, got its end by ${signal ?? `exit code ${code}`}`);
+    child.once('exit', onExit);
+    child.once('message', (message) => {
+      child.off('exit', onExit);
+      resolve(message as T);
+    });
+  });
+}
