@@ -1,4 +1,5 @@
 import { availableParallelism, freemem } from 'node:os';
+import { resolvePPOConfig } from '../src/config/ppo-config.ts';
 import { alternate, printUpdate } from './alternate.ts';
 import { comparePeers, medianUpdate, type PeerFacts } from './comparison.ts';
 import { type BenchOptions, round } from './measure.ts';
@@ -28,7 +29,9 @@ export async function benchPpoStep(options: BenchOptions): Promise<object> {
 async function measureCase(name: CaseName, options: BenchOptions): Promise<object> {
   const { python, rounds = ROUNDS, contended = false, quiet = false } = options;
   const { basePrecision, loraLayers, size = '0.6B' } = options;
-  const { precision = basePrecision === 'int8' ? 'int8' : 'f32' } = options;
+  const { maxNewTokens } = stepCases[name];
+  const { rolloutPrecision } = resolvePPOConfig({ basePrecision, maxNewTokens });
+  const { precision = rolloutPrecision } = options;
   const settings = { threads: availableParallelism(), precision, basePrecision, loraLayers };
   const request = { ...stepCases[name], ...settings, size };
   const layers = qwen3Architecture({ size }).config.num_hidden_layers;

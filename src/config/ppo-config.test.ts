@@ -51,6 +51,17 @@ describe('resolvePPOConfig()', () => {
     },
   );
 
+  it('generates from a packed copy of an 8-bit base if responses may be long', () => {
+    const precisionOf = (options: PPOConfigOptions) => resolvePPOConfig(options).rolloutPrecision;
+    for (const basePrecision of ['int8', 'auto'] as const) {
+      expect(precisionOf({ basePrecision })).toBe('int8');
+      expect(precisionOf({ basePrecision, maxNewTokens: 63 })).toBe('int8');
+      expect(precisionOf({ basePrecision, maxNewTokens: 64 })).toBe('int8-packed');
+      expect(precisionOf({ basePrecision, maxNewTokens: 64, rolloutPrecision: 'f32' })).toBe('f32');
+    }
+    expect(precisionOf({ maxNewTokens: 64 })).toBe('f32');
+  });
+
   it('accepts all, a number or a range as loraLayers', () => {
     for (const loraLayers of ['all', 8, '8', '4-11']) {
       expect(resolvePPOConfig({ loraLayers }).loraLayers).toBe(loraLayers);

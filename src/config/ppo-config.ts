@@ -49,7 +49,7 @@ export const ppoConfigShape = {
   stop: generationConfigSchema.shape.stop,
   samplesPerPrompt: count.default(1).describe('Responses per prompt in a step'),
   rolloutPrecision: generationConfigSchema.shape.precision.describe(
-    'Precision of the weights while generating: f32 is fast, f32-feeds shares the base weights instead of copying them, int8 multiplies bytes and corrects by importance weights, int8-packed does so with a copy of an int8 base, which is faster; int8 if basePrecision is int8 or auto',
+    'Precision of the weights while generating: f32 is fast, f32-feeds shares the base weights instead of copying them, int8 multiplies bytes and corrects by importance weights, int8-packed does so with a copy of an int8 base, which is faster; if basePrecision is int8 or auto the default is int8-packed for maxNewTokens of 64 or more, else int8',
   ),
   rolloutBatchSize: count
     .optional()
@@ -281,6 +281,18 @@ const estimatorDefaults: {
   readonly [Name in PPOConfig['advantageEstimator']]: PPOConfigOptions;
 } = { gae: {}, rloo: withoutValues, grpo: withoutValues, 'reinforce++': withoutValues };
 
+/** Responses up to this long do not justify a packed copy of an 8-bit base (docs/decisions/0016). */
+const SHORT_RESPONSE = 63;
+
+/** Rollouts over an 8-bit base multiply bytes; long ones are faster from a packed copy. */
+function rolloutDefaults({
+  basePrecision = 'f32',
+  maxNewTokens: longest = generationConfigSchema.shape.maxNewTokens.parse(undefined),
+}: NonNullable<PPOConfigOptions>): PPOConfigOptions {
+  if (basePrecision === 'f32') return {};
+  return { rolloutPrecision: longest > SHORT_RESPONSE ? 'int8-packed' : 'int8' };
+}
+
 /** Fills in the defaults that depend on other settings: those of the preset, then of the estimator.
  *  Existing settings are kept.
  *  @example { advantageEstimator: 'grpo', gamma: 0.9 }  →  also klPlacement loss, klEstimator k3 */
@@ -289,8 +301,7 @@ export function fillDependentDefaults<O extends PPOConfigOptions>(options: O): O
     Object.entries(options ?? {}).filter(([, value]) => value !== undefined),
   ) as O;
   const preset = presets[set.preset!];
-  const { basePrecision = 'f32' } = set;
-  const rollouts = basePrecision === 'f32' ? {} : ({ rolloutPrecision: 'int8' } as const);
+  const rollouts = rolloutDefaults(set);
   const estimator = set.advantageEstimator ?? preset?.advantageEstimator;
   return { ...estimatorDefaults[estimator!], ...rollouts, ...preset, ...set };
 }
