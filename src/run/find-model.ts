@@ -3,7 +3,11 @@ import { readPeftConfig } from '../base-setup/lora/peft-config.ts';
 import { ConfigError } from '../config/parse-config.ts';
 import { pathExists } from '../fs/index.ts';
 import { CheckpointStore, checkpointsName } from '../loop/checkpoint-store.ts';
-import { type BasePrecision, chooseBasePrecision } from '../models/decoder/base-precision.ts';
+import {
+  type BasePrecision,
+  chooseBasePrecision,
+  describeSlowBytes,
+} from '../models/decoder/base-precision.ts';
 import { locateRunFiles, readRunConfig } from './run-folder.ts';
 import { stateName } from './run-state.ts';
 
@@ -68,11 +72,18 @@ export async function resolveStart<C extends StartConfig>(
   config: C,
 ): Promise<{ readonly config: C; readonly message: string | undefined }> {
   const { config: start, message } = await findStart(config);
-  if (config.basePrecision !== 'auto') return { config: start, message };
-  const chosen = await chooseBasePrecision();
+  const { basePrecision } = config;
+  const { precision, message: reason } =
+    basePrecision === 'auto'
+      ? await chooseBasePrecision()
+      : {
+          precision: basePrecision,
+          message: basePrecision === 'int8' ? await describeSlowBytes() : undefined,
+        };
+  const messages = [message, reason].filter((text) => text !== undefined);
   return {
-    config: { ...start, basePrecision: chosen.precision },
-    message: message === undefined ? chosen.message : `${message}\n${chosen.message}`,
+    config: { ...start, basePrecision: precision },
+    message: messages.length === 0 ? undefined : messages.join('\n'),
   };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import { byteLimit } from '../../engine/runtime/index.ts';
-import { chooseBasePrecision, measureByteSpeed } from './base-precision.ts';
+import { chooseBasePrecision, describeSlowBytes, measureByteSpeed } from './base-precision.ts';
 
 test('auto is int8 if products with bytes are at least a tenth faster, and says why', async () => {
   const choose = (ratio: number) =>
@@ -13,6 +13,15 @@ test('auto is int8 if products with bytes are at least a tenth faster, and says 
     /^Base precision int8: exact products with 8-bit weights run at 1\.83 × the speed of float32 here \(measured now, cached in .*byte-speed\.json\)$/,
   );
   expect((await choose(1.05)).precision).toBe('f32');
+});
+
+test('an 8-bit base is called slow only where its weights are converted to float32', async () => {
+  const describe = (rows: 'float32' | 'two-byte') => describeSlowBytes(Promise.resolve({ rows }));
+  expect(await describe('two-byte')).toBeUndefined();
+  expect(await describe('float32')).toBe(
+    'Base precision int8: it saves memory but takes longer than f32, because this processor has no dot products of bytes; auto chooses the faster one',
+  );
+  expect((await describeSlowBytes()) === undefined).toBe((await byteLimit()) === 127);
 });
 
 test('auto is measured once per machine, and again if the cache is damaged', async () => {

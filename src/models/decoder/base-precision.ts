@@ -2,7 +2,13 @@ import { mkdir } from 'node:fs/promises';
 import { availableParallelism, cpus, homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { byteProduct, input, linear, makeGraph } from '../../engine/graph/index.ts';
+import {
+  type ByteFormat,
+  byteProduct,
+  input,
+  linear,
+  makeGraph,
+} from '../../engine/graph/index.ts';
 import { compile, type Feeds, tensor } from '../../engine/runtime/index.ts';
 import { readTextIfExists, writeAtomically } from '../../fs/index.ts';
 import { exactFormat } from './quantize-base.ts';
@@ -37,6 +43,14 @@ export async function chooseBasePrecision(options: MeasureOptions = {}): Promise
   const source = isNew ? `measured now, cached in ${file}` : `measured earlier, ${file}`;
   const speed = `exact products with 8-bit weights run at ${ratio.toFixed(2)} × the speed of float32`;
   return { precision, message: `Base precision ${precision}: ${speed} here (${source})` };
+}
+
+/** Says that an 8-bit base is slower than float32 here, if the processor converts its weights. */
+export async function describeSlowBytes(
+  format: Promise<Pick<ByteFormat, 'rows'>> = exactFormat(),
+): Promise<string | undefined> {
+  if ((await format).rows !== 'float32') return undefined;
+  return 'Base precision int8: it saves memory but takes longer than f32, because this processor has no dot products of bytes; auto chooses the faster one';
 }
 
 export interface MeasureOptions {
