@@ -70,7 +70,7 @@ async function runChecked(
   const counts = lengthsOf(isScalar ? part.stepOffsets : part.offsets);
   const x = takeRows(hidden, stateRows(batch, part, counts));
   const graph = (isScalar ? scalarGraph : logprobsGraph)(base.architecture);
-  const head = await compile(graph, { checkNumerics: true });
+  const head = await compile(graph, { device: base.backend, checkNumerics: true });
   const inputs = isScalar
     ? { [scoreWeightName]: role.head }
     : {
