@@ -23,6 +23,7 @@ export {
   type Dtype,
   type FloatDtype,
   type NamedTensor,
+  openSafetensors,
   SafetensorsReader,
   type ShardedWriteOptions,
   type TensorInfo,
@@ -89,6 +90,8 @@ export {
   type PPOComponents,
   type PPOStepResult,
   ppoStep,
+  type RolloutServers,
+  rolloutServers,
   type StepContext,
   type StepDetails,
 } from './ppo-trainer/index.ts';

@@ -15,7 +15,8 @@ import {
   createModel,
   freshArchitecture,
 } from '../models/decoder/create-model.ts';
-import { expectMatchingVocabulary } from '../models/decoder/load-model.ts';
+import { expectMatchingVocabulary } from '../models/decoder/read-base.ts';
+
 import { saveModel } from '../models/decoder/save-model.ts';
 import { formatBytes, formatCount, shellQuote, shortPath } from './format.ts';
 import { addSchemaOptions, readSchemaOptions } from './schema-options.ts';

@@ -1,10 +1,9 @@
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import { SafetensorsReader } from '../base-setup/safetensors/index.ts';
+import { openSafetensors } from '../base-setup/safetensors/open-weights.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
 import type { SaveList } from '../engine/graph/index.ts';
 import { engineBytes, type RolloutPrecision } from '../generation/decode-weights.ts';
-import type { BasePrecision } from '../models/decoder/base-precision.ts';
 import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { readConfig } from '../models/decoder/load-model.ts';
@@ -14,6 +13,7 @@ import {
   type ParameterCounts,
 } from '../models/decoder/parameter-counts.ts';
 import { baseBytes } from '../models/decoder/quantize-base.ts';
+import type { BasePrecision } from '../models/decoder/read-base.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { findModel } from '../run/find-model.ts';
 import { layerActivationBytes } from '../training/activation-bytes.ts';
@@ -97,7 +97,7 @@ async function reportModel(
 }
 
 async function listFiles(folder: string): Promise<WeightFile[]> {
-  const reader = await SafetensorsReader.open(folder);
+  const reader = await openSafetensors(folder);
   await reader.close();
   const files = new Map<string, Record<string, number>>();
   for (const { file, dtype, length } of reader.tensors) {

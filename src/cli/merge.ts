@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
-import { readAdapter } from '../base-setup/lora/peft-reader.ts';
-import { type FloatDtype, SafetensorsReader } from '../base-setup/safetensors/index.ts';
+import { readAdapter } from '../base-setup/lora/peft-files.ts';
+
+import type { FloatDtype } from '../base-setup/safetensors/index.ts';
+import { openSafetensors } from '../base-setup/safetensors/open-weights.ts';
 import { isFloatDtype } from '../base-setup/safetensors/tensor-info.ts';
 import { ConfigError } from '../config/parse-config.ts';
 import { saveModel } from '../models/decoder/save-model.ts';
@@ -78,7 +80,7 @@ async function merge(place: string, { output: out, ...flags }: MergeFlags): Prom
 
 /** The number format of most of a model's weights. */
 async function findDtype(folder: string): Promise<FloatDtype> {
-  const reader = await SafetensorsReader.open(folder);
+  const reader = await openSafetensors(folder);
   await reader.close();
   const bytes = new Map<FloatDtype, number>();
   for (const { dtype, length } of reader.tensors) {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { stringifyWithoutSecrets } from '../http/index.ts';
+import { stringifyWithoutSecrets } from '../http/url-secrets.ts';
 import { configFields } from './config-fields.ts';
 
 /** An invalid config. The message is one sentence about the first error. */

@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../http/index.ts';
+import { withoutSecrets } from '../http/url-secrets.ts';
 
 /** A server that generates the responses of PPO steps, as written in a config. */
 export interface RolloutSpec {

@@ -17,9 +17,9 @@ export {
   readOwnTextSync,
   UnusableFileError,
 } from './own-file.ts';
+export { parseJsonObject } from './parse-json.ts';
 export {
   hashFile,
-  parseJsonObject,
   pathExists,
   readBytes,
   readTextIfExists,

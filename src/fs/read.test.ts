@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
-import { parseJsonObject, pathExists, readTextIfExists, splitLines, statIfExists } from './read.ts';
+import { parseJsonObject } from './parse-json.ts';
+import { pathExists, readTextIfExists, splitLines, statIfExists } from './read.ts';
 
 describe('reading a path that may be missing', () => {
   it('returns undefined if the file or one of its folders does not exist', async () => {

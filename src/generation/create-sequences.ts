@@ -1,4 +1,5 @@
-import { StreamingDecoder, type Tokenizer } from '../base-setup/tokenizer/index.ts';
+import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
+import { StreamingDecoder } from '../base-setup/tokenizer/tokenizer.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { type GenerationOptions, resolveGenerationOptions } from './generation-options.ts';
 import { Sequence } from './sequence.ts';

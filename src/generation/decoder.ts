@@ -59,7 +59,7 @@ export class Decoder {
     const source = await weightSource(base, precision);
     const sums = base.architecture.config.vocab_size >= LARGE_VOCABULARY;
     const graph = decodeGraph(base.architecture, { source, lora: adapter?.config, sums });
-    return new Decoder(base, { adapter, decode: await compile(graph) });
+    return new Decoder(base, { adapter, decode: await compile(graph, { device: base.backend }) });
   }
 
   /** Runs whole prompts and writes their keys and values into the given slots. Returns the logits of

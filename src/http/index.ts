@@ -1,10 +1,9 @@
+export { messageOf } from './message-of.ts';
 export {
   describeStatus,
   type HttpAnswer,
   jsonHeaders,
-  messageOf,
   sendWithRetries,
-  toTimer,
 } from './send-with-retries.ts';
 export {
   hideUrlSecrets,

@@ -1,6 +1,8 @@
 import querystring from 'node:querystring';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RandomStream } from '../engine/random/index.ts';
+import { messageOf } from './message-of.ts';
+import { retryDelay, toTimer } from './timing.ts';
 import { withoutEcho, withoutSecrets } from './url-secrets.ts';
 
 /** What is sent to a server. */
@@ -33,9 +35,6 @@ export interface RetryOptions {
   readonly isTransient?: ((status: number) => boolean) | undefined;
 }
 
-/** Seconds. */
-const MAX_DELAY = 30;
-
 /** Why there is no response. */
 interface SendFailure {
   /** To follow the URL, such as `must be reachable, got ECONNREFUSED`. */
@@ -66,16 +65,6 @@ export async function sendWithRetries(
     }
     await sleep(1000 * retryDelay(attempt, options), undefined, { signal: options.signal });
   }
-}
-
-/** Seconds to wait after the k-th failure, with u uniform in [0, 1).
- *  min(backoff·2^(k−1), 30 s)·(½ + u/2)
- *  @example backoff=0.5, k=3, u=½  →  2·¾ = 1.5 */
-export function retryDelay(
-  k: number,
-  { backoff, random }: Pick<RetryOptions, 'backoff' | 'random'>,
-): number {
-  return Math.min(backoff * 2 ** (k - 1), MAX_DELAY) * (0.5 + random.next() / 2);
 }
 
 async function send(
@@ -126,18 +115,6 @@ async function readText({ body }: Response, maxBytes: number): Promise<string | 
 export function describeStatus({ status, text }: HttpAnswer): string {
   const body = text.trim().replace(/\s+/g, ' ').slice(0, 200);
   return `must respond with status 200, got ${status}${body === '' ? '' : ` (${body})`}`;
-}
-
-/** Seconds as whole milliseconds for a timer, at most about 25 days: a timer treats longer times as 1 ms.
- *  @example 0.07  →  70 */
-export function toTimer(seconds: number): number {
-  return Math.min(Math.round(1000 * seconds) || 1, 2 ** 31 - 1);
-}
-
-/** The message of anything thrown, on one line. */
-export function messageOf(thrown: unknown): string {
-  const text = thrown instanceof Error && thrown.message !== '' ? thrown.message : String(thrown);
-  return text.replace(/\s*\n\s*/g, ' ').trim();
 }
 
 /** Headers of JSON requests to a URL: authorised by its credentials, which are removed from it because

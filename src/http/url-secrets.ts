@@ -49,10 +49,14 @@ export function withoutEcho(
 ): string {
   const { 'content-type': _, ...sent } = Object.fromEntries(headers);
   const [scheme, credentials = ''] = (sent.authorization ?? '').split(' ');
-  const decoded = scheme === 'Basic' ? Buffer.from(credentials, 'base64').toString() : '';
+  const decoded = scheme === 'Basic' ? decodeBase64(credentials) : '';
   const password = decoded.slice(decoded.indexOf(':') + 1);
   const own = [...Object.values(sent), credentials, password];
   return [...own, url.search, ...url.searchParams.values()]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .reduce((rest, secret) => rest.replaceAll(secret, '…'), text);
+}
+
+function decodeBase64(text: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0)));
 }

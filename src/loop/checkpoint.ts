@@ -1,5 +1,4 @@
-import { SafetensorsReader, writeSafetensors } from '../base-setup/index.ts';
-import type { NamedArrays } from '../engine/optim/index.ts';
+import type { LoopState } from './loop-state.ts';
 
 /** Saves a checkpoint: `write` fills the folder that it receives. Returns the final folder. */
 export type SaveCheckpoint = (
@@ -7,44 +6,44 @@ export type SaveCheckpoint = (
   about: { readonly step: number; readonly isBest: boolean },
 ) => Promise<string>;
 
-/** Writes arrays as a safetensors file. */
-export async function writeArrays(file: string, arrays: NamedArrays): Promise<void> {
-  const tensors = Object.entries(arrays).map(([name, data]) => ({
-    name,
-    shape: [data.length],
-    data,
-  }));
-  await writeSafetensors(file, { tensors, stream: tensors });
+/** Where a training saves its checkpoints and what it resumes from. */
+export interface CheckpointPlaces {
+  /** Folder of the training. Its `checkpoints` folder receives a checkpoint every `saveInterval` steps,
+   *  the best and the last; nothing is saved without it. */
+  readonly output?: string | undefined;
+  /** Saves checkpoints elsewhere than in `output`. */
+  readonly saveCheckpoint?: SaveCheckpoint | undefined;
+  /** The checkpoint to resume from, or an `output` folder, whose newest intact checkpoint is used. */
+  readonly resumeFrom?: string | undefined;
 }
 
-/** Reads what `writeArrays` wrote. */
-export async function readArrays(file: string): Promise<Record<string, Float32Array>> {
-  const reader = await SafetensorsReader.open(file);
-  try {
-    const arrays: Record<string, Float32Array> = {};
-    for (const { name } of reader.tensors) arrays[name] = await reader.read(name);
-    return arrays;
-  } finally {
-    await reader.close();
-  }
+/** The folders of a training's checkpoints. */
+export interface CheckpointFolders {
+  readonly last: string | undefined;
+  /** Undefined if nothing was evaluated. */
+  readonly best: string | undefined;
 }
 
-/** Keys that may change: the model may have moved, and a run may be extended. */
-const changeableKeys: ReadonlySet<string> = new Set([
-  'modelName',
-  'numEpochs',
-  'maxSteps',
-  'totalSteps',
-]);
+/** The checkpoint that a training resumes from. */
+export interface StartCheckpoint {
+  readonly folder: string;
+  /** Sentences for the user, such as about skipped checkpoints. */
+  readonly warnings: readonly string[];
+}
 
-/** Requires the hyper-parameters that the run started with. */
-export function expectSameConfig(saved: Readonly<Record<string, unknown>>, config: object): void {
-  const now: Record<string, unknown> = JSON.parse(JSON.stringify(config));
-  for (const key of new Set([...Object.keys(saved), ...Object.keys(now)])) {
-    const [before, after] = [JSON.stringify(saved[key]), JSON.stringify(now[key])];
-    if (before === after || changeableKeys.has(key)) continue;
-    throw new Error(
-      `Cannot resume: ${key} must be ${before} as when the run started, got ${after}; use that value or start a new run`,
-    );
-  }
+/** Where the training loop keeps its checkpoints. */
+export interface LoopStore {
+  /** The checkpoint to resume from; undefined for a new training. */
+  findStart(): Promise<StartCheckpoint | undefined>;
+  /** Saves a checkpoint and returns its folder; undefined if there is no place for it. */
+  save(
+    write: (folder: string) => Promise<void>,
+    about: { readonly step: number; readonly isBest: boolean },
+  ): Promise<string | undefined>;
+  /** The last and the best checkpoint; undefined if there is no place for them. */
+  folders(): Promise<CheckpointFolders | undefined>;
+  /** Writes the loop's own state into the folder of a checkpoint. */
+  writeState(folder: string, state: Readonly<Record<keyof LoopState, unknown>>): Promise<void>;
+  /** Reads what `writeState` wrote. */
+  readState(folder: string): Promise<LoopState>;
 }

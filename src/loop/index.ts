@@ -1,4 +1,5 @@
-export { readArrays, type SaveCheckpoint, writeArrays } from './checkpoint.ts';
+export type { CheckpointFolders, SaveCheckpoint } from './checkpoint.ts';
+export { readArrays, writeArrays } from './checkpoint-arrays.ts';
 export {
   type Convergence,
   type EvaluationReport,
@@ -7,7 +8,7 @@ export {
 } from './evaluation-report.ts';
 export type { EpochCallback, Phase, StepCallbacks, TrainCallback, TrainEvent } from './events.ts';
 export { notifyCallback } from './events.ts';
-export type { CheckpointFolders } from './loop-checkpoints.ts';
+export { createTrainLoop } from './loop-checkpoints.ts';
 export {
   type Metrics,
   type SampleRecord,

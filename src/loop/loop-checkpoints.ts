@@ -1,31 +1,19 @@
 import { join, relative } from 'node:path';
 import { pathExists } from '../fs/index.ts';
-import type { SaveCheckpoint } from './checkpoint.ts';
-import { CheckpointStore, checkpointsName, type FoundCheckpoint } from './checkpoint-store.ts';
-import { loopStateName } from './loop-state.ts';
-
-/** Where a training saves its checkpoints and what it resumes from. */
-export interface CheckpointPlaces {
-  /** Folder of the training. Its `checkpoints` folder receives a checkpoint every `saveInterval` steps,
-   *  the best and the last; nothing is saved without it. */
-  readonly output?: string | undefined;
-  /** Saves checkpoints elsewhere than in `output`. */
-  readonly saveCheckpoint?: SaveCheckpoint | undefined;
-  /** The checkpoint to resume from, or an `output` folder, whose newest intact checkpoint is used. */
-  readonly resumeFrom?: string | undefined;
-}
-
-type StartCheckpoint = Pick<FoundCheckpoint, 'folder' | 'warnings'>;
-
-/** The folders of a training's checkpoints. */
-export interface CheckpointFolders {
-  readonly last: string | undefined;
-  /** Undefined if nothing was evaluated. */
-  readonly best: string | undefined;
-}
+import type {
+  CheckpointFolders,
+  CheckpointPlaces,
+  LoopStore,
+  StartCheckpoint,
+} from './checkpoint.ts';
+import { CheckpointStore, checkpointsName } from './checkpoint-store.ts';
+import { loopStateName, readLoopState, writeLoopState } from './loop-state-files.ts';
+import { type LoopConfig, type LoopOptions, type Training, TrainLoop } from './train-loop.ts';
 
 /** Saves the checkpoints of one training and finds the one it resumes from. */
-export class LoopCheckpoints {
+class LoopCheckpoints implements LoopStore {
+  readonly readState = readLoopState;
+  readonly writeState = writeLoopState;
   private readonly places: CheckpointPlaces;
   private readonly store: CheckpointStore | undefined;
 
@@ -89,4 +77,14 @@ async function findCheckpoint(folder: string): Promise<StartCheckpoint> {
   throw new Error(
     `Cannot resume from ${folder}: it must be a checkpoint or contain checkpoints, got neither; leave out resumeFrom to start from step 0`,
   );
+}
+
+/** The loop of a training that saves its checkpoints in files. */
+export function createTrainLoop(
+  training: Training,
+  config: LoopConfig,
+  options: LoopOptions,
+): TrainLoop {
+  const checkpoints = new LoopCheckpoints(options, { keep: config.keepCheckpoints });
+  return new TrainLoop(training, config, { ...options, checkpoints });
 }

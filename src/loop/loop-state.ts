@@ -1,13 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJsonObject, writeAtomically } from '../fs/index.ts';
+import { parseJsonObject } from '../fs/parse-json.ts';
 import { checkLength } from './change-length.ts';
-import { expectSameConfig } from './checkpoint.ts';
 import { stopReasons } from './records.ts';
-
-/** The file of a checkpoint with everything but weights and moments. */
-export const loopStateName = 'state.json';
 
 const stateSchema = z.strictObject({
   /** Completed steps. */
@@ -29,19 +23,10 @@ const stateSchema = z.strictObject({
 /** The state of the training loop in a checkpoint. */
 export type LoopState = z.output<typeof stateSchema>;
 
-/** Writes the state into the folder of a checkpoint. */
-export async function writeLoopState(
-  folder: string,
-  state: Readonly<Record<keyof LoopState, unknown>>,
-): Promise<void> {
-  const json = JSON.stringify(state, undefined, 2);
-  await writeAtomically(join(folder, loopStateName), `${json}\n`);
-}
-
-/** Reads what `writeLoopState` wrote. */
-export async function readLoopState(folder: string): Promise<LoopState> {
-  const file = join(folder, loopStateName);
-  const state = stateSchema.safeParse(parseJsonObject(await readFile(file, 'utf8'), file));
+/** Checks the text of a state.
+ *  @param file what errors call it */
+export function parseLoopState(text: string, file: string): LoopState {
+  const state = stateSchema.safeParse(parseJsonObject(text, file));
   if (state.success) return state.data;
   const [issue] = state.error.issues;
   throw new Error(
@@ -67,4 +52,24 @@ export function checkLoopState(
   expectSameConfig(config, identity);
   const note = checkLength({ step, before, now, schedule });
   return note === undefined ? [] : [note];
+}
+
+/** Keys that may change: the model may have moved, and a run may be extended. */
+const changeableKeys: ReadonlySet<string> = new Set([
+  'modelName',
+  'numEpochs',
+  'maxSteps',
+  'totalSteps',
+]);
+
+/** Requires the hyper-parameters that the run started with. */
+function expectSameConfig(saved: Readonly<Record<string, unknown>>, config: object): void {
+  const now: Record<string, unknown> = JSON.parse(JSON.stringify(config));
+  for (const key of new Set([...Object.keys(saved), ...Object.keys(now)])) {
+    const [before, after] = [JSON.stringify(saved[key]), JSON.stringify(now[key])];
+    if (before === after || changeableKeys.has(key)) continue;
+    throw new Error(
+      `Cannot resume: ${key} must be ${before} as when the run started, got ${after}; use that value or start a new run`,
+    );
+  }
 }

@@ -1,12 +1,8 @@
-import { PromptOrder } from '../data/index.ts';
+import { PromptOrder } from '../data/prompt-order.ts';
+import type { CheckpointFolders, CheckpointPlaces, LoopStore } from './checkpoint.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import type { Phase, TrainEvent } from './events.ts';
-import {
-  type CheckpointFolders,
-  type CheckpointPlaces,
-  LoopCheckpoints,
-} from './loop-checkpoints.ts';
-import { checkLoopState, type LoopState, readLoopState, writeLoopState } from './loop-state.ts';
+import { checkLoopState, type LoopState } from './loop-state.ts';
 import type { Metrics, SampleRecord, StopReason, TokenRecord } from './records.ts';
 import {
   describeInterruption,
@@ -27,12 +23,15 @@ export interface Training {
   step(indices: Int32Array, context: TrainStepContext): Promise<StepOutcome>;
   /** Measures the model on held-out data; undefined if there is none. */
   evaluate(context: TrainStepContext): Promise<EvaluationOutcome | undefined>;
-  readonly state: {
-    /** Writes weights and optimiser state into a folder. Returns the rest, as JSON. */
-    save(folder: string): Promise<unknown>;
-    /** Restores what `save` wrote. */
-    load(folder: string, saved: unknown): Promise<void>;
-  };
+  /** Missing if the training cannot be saved. */
+  readonly state?:
+    | {
+        /** Writes weights and optimiser state into a folder. Returns the rest, as JSON. */
+        save(folder: string): Promise<unknown>;
+        /** Restores what `save` wrote. */
+        load(folder: string, saved: unknown): Promise<void>;
+      }
+    | undefined;
 }
 
 /** What the loop passes to a training step. */
@@ -94,6 +93,12 @@ export interface LoopOptions extends CheckpointPlaces {
   readonly control?: StepControl | undefined;
 }
 
+/** What the loop itself receives: where checkpoints go is up to its store. */
+export interface TrainLoopOptions extends Omit<LoopOptions, keyof CheckpointPlaces> {
+  /** Nothing is saved without it. */
+  readonly checkpoints?: LoopStore | undefined;
+}
+
 /** How a run ended. */
 export interface LoopResult {
   readonly steps: number;
@@ -119,9 +124,8 @@ type Progress = Pick<LoopState, 'step' | 'episodes' | 'evaluatedStep' | 'stop'>;
 export class TrainLoop {
   private readonly training: Training;
   private readonly config: LoopConfig;
-  private readonly options: LoopOptions;
+  private readonly options: TrainLoopOptions;
   private readonly order: PromptOrder;
-  private readonly checkpoints: LoopCheckpoints;
   private readonly averages = new EpochAverages();
   private progress: Progress = { step: 0, episodes: 0, evaluatedStep: -1, stop: null };
   private saved = { step: -1, isBest: false };
@@ -130,12 +134,11 @@ export class TrainLoop {
   /** What a listener threw while it handled a `phase` event. */
   private listenerError: unknown;
 
-  constructor(training: Training, config: LoopConfig, options: LoopOptions) {
+  constructor(training: Training, config: LoopConfig, options: TrainLoopOptions) {
     this.training = training;
     this.config = config;
     this.options = options;
     this.order = new PromptOrder({ ...config, count: training.count });
-    this.checkpoints = new LoopCheckpoints(options, { keep: config.keepCheckpoints });
   }
 
   /** Number of steps of the whole run. */
@@ -148,7 +151,7 @@ export class TrainLoop {
     const { signal, control } = this.options;
     const { totalSteps } = this;
     const { stepsPerEpoch } = this.order;
-    const start = await this.checkpoints.findStart();
+    const start = await this.options.checkpoints?.findStart();
     this.training.start(totalSteps);
     const notes = start === undefined ? [] : await this.resume(start.folder);
     for (const message of [...(start?.warnings ?? []), ...notes]) {
@@ -222,7 +225,7 @@ export class TrainLoop {
     const { step } = this.progress;
     if (this.saved.step === step && (this.saved.isBest || !isBest)) return;
     const write = (target: string) => this.writeState(target);
-    const folder = await this.checkpoints.save(write, { step, isBest });
+    const folder = await this.options.checkpoints?.save(write, { step, isBest });
     if (folder === undefined) return;
     this.saved = { step, isBest };
     await this.emit({ type: 'checkpoint', step, folder, isBest });
@@ -236,20 +239,20 @@ export class TrainLoop {
       epoch: averages.state(),
       totalSteps: this.totalSteps,
       config: training.identity(),
-      training: await training.state.save(folder),
+      training: await this.state.save(folder),
     };
-    await writeLoopState(folder, state);
+    await this.store.writeState(folder, state);
   }
 
   /** Restores the state of a checkpoint. Returns sentences for the user. */
   async resume(folder: string): Promise<string[]> {
-    const state = await readLoopState(folder);
+    const state = await this.store.readState(folder);
     const { totalSteps, config } = this;
     const identity = this.training.identity();
     const notes = checkLoopState(state, { identity, totalSteps, schedule: config.schedule });
     const { metrics, epoch, training, totalSteps: before } = state;
     const { step, episodes, evaluatedStep, stop } = state;
-    await this.training.state.load(folder, training);
+    await this.state.load(folder, training);
     this.averages.restore(epoch);
     const isExtended = before !== undefined && totalSteps > before;
     this.progress = { step, episodes, evaluatedStep, stop: isExtended ? null : stop };
@@ -265,7 +268,7 @@ export class TrainLoop {
     await this.save();
     await this.emit({ type: 'run-end', step, reason, message });
     const { metrics: evaluation, report } = this.evaluation ?? {};
-    const checkpoints = await this.checkpoints.folders();
+    const checkpoints = await this.options.checkpoints?.folders();
     return { steps: step, reason, message, metrics: this.metrics, evaluation, report, checkpoints };
   }
 
@@ -277,6 +280,18 @@ export class TrainLoop {
     if (!(error instanceof NonFiniteError)) return error;
     const saved = this.saved.step === step ? `; the state after step ${step} is saved` : '';
     return new NonFiniteError(`Cannot complete step ${step + 1}: ${error.message}${saved}`);
+  }
+
+  private get store(): LoopStore {
+    const { checkpoints } = this.options;
+    if (checkpoints === undefined) throw new Error('Internal: the loop has no checkpoints');
+    return checkpoints;
+  }
+
+  private get state(): NonNullable<Training['state']> {
+    const { state } = this.training;
+    if (state === undefined) throw new Error('Internal: the training cannot be saved');
+    return state;
   }
 
   /** The context of a step or evaluation.

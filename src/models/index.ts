@@ -16,17 +16,19 @@ export { type LoadedModel, type LoadModelOptions, loadModel } from './decoder/lo
 export { mergeAdapter } from './decoder/merge-adapter.ts';
 export { PackedBatch } from './decoder/packed-batch.ts';
 export { type SaveModelOptions, saveModel } from './decoder/save-model.ts';
-export { forwardFromTrunk, Trunk } from './decoder/trunk.ts';
+export { Trunk } from './decoder/trunk.ts';
 export { PolicyModel, type PolicyOptions } from './policy-model.ts';
 export {
-  type LoadRewardModelOptions,
-  loadRewardModel,
   RewardModel,
   type RewardModelClass,
   type RewardModelOptions,
   type ScoreNormalization,
-  saveRewardModel,
 } from './reward-model.ts';
+export {
+  type LoadRewardModelOptions,
+  loadRewardModel,
+  saveRewardModel,
+} from './reward-model-files.ts';
 export type { RoleOptions, TrunkOptions } from './role-model.ts';
 export {
   randomHead,

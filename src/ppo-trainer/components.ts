@@ -1,25 +1,16 @@
 import { AdvantageComputer, ValueAdder } from '../advantage/index.ts';
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
-import { parseRolloutSpec } from '../config/rollout-spec.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import { ExperienceBuffer } from '../experience-buffer/index.ts';
 import { recomputesLogprobs, sharedPrecision } from '../generation/index.ts';
-import {
-  type LoadedModel,
-  PolicyModel,
-  type RewardModel,
-  type RewardModelClass,
-  type ValueModel,
-} from '../models/index.ts';
-import {
-  type RewardComputation,
-  RewardComputer,
-  RewardModelSource,
-  type Rewards,
-  toWeightedSources,
-} from '../reward-kl/index.ts';
-import { RolloutServer, withServerRollouts } from '../rollout-server/index.ts';
+import type { LoadedModel, RewardModel, RewardModelClass, ValueModel } from '../models/index.ts';
+import { PolicyModel } from '../models/policy-model.ts';
+import type { RewardComputation, Rewards } from '../reward-kl/index.ts';
+import { RewardComputer } from '../reward-kl/reward-computer.ts';
+import { RewardModelSource } from '../reward-kl/reward-model-source.ts';
+import { toWeightedSources } from '../reward-kl/to-weighted-sources.ts';
+import type { RolloutServer } from '../rollout-server/index.ts';
 import { TokenAttributor } from '../token-attribution/index.ts';
 import {
   cachedTokens,
@@ -34,7 +25,6 @@ import {
   copyAdapter,
   createRewardModel,
   createValueModel,
-  describeBase,
   describeRandomHead,
   freshAdapter,
 } from './roles.ts';
@@ -67,6 +57,14 @@ export interface PPOComponents {
   readonly makeEvaluator: (training: TrainingConfig) => Evaluator;
 }
 
+/** How a server generates the responses of training steps. */
+export interface RolloutServers {
+  /** The server that the config names. */
+  create(parts: Pick<PPOComponents, 'config' | 'policy' | 'model'>): RolloutServer;
+  /** The same jobs, except that a server generates the responses. */
+  withServerRollouts(jobs: StepJobs, server: RolloutServer): StepJobs;
+}
+
 /** Models, rewards and replacements from which the components of PPO are built. */
 export interface ComponentOptions {
   /** What policy and reference start from; by default a fresh adapter and the plain base. */
@@ -77,6 +75,8 @@ export interface ComponentOptions {
   readonly rewards?: Rewards | undefined;
   /** Replaces parts: receives the default ones and returns its own. */
   readonly replace?: ((components: PPOComponents) => Partial<PPOComponents>) | undefined;
+  /** Connects to the server that the config's `rollouts` names; needed if it names one. */
+  readonly rolloutServers?: RolloutServers | undefined;
   /** Receives warnings, such as about a missing reward. */
   readonly warn: (message: string) => void;
 }
@@ -111,9 +111,11 @@ export function buildComponents(
     buffer: ExperienceBuffer.forConfig(config),
     maxCachedTokens: cachedTokens(base.architecture, config),
   };
-  const defaults = connect(leaves, {});
+  const { rolloutServers } = options;
+  const defaults = connect(leaves, {}, { rolloutServers });
   const replaced = options.replace?.(defaults) ?? {};
-  return Object.keys(replaced).length === 0 ? defaults : connect(leaves, replaced, defaults);
+  if (Object.keys(replaced).length === 0) return defaults;
+  return connect(leaves, replaced, { defaults, rolloutServers });
 }
 
 /** The parts that use no other part. */
@@ -132,11 +134,16 @@ type Leaves = Pick<
   | 'maxCachedTokens'
 >;
 
+interface ConnectOptions extends Pick<ComponentOptions, 'rolloutServers'> {
+  /** The parts before any was replaced. */
+  readonly defaults?: PPOComponents;
+}
+
 /** Connects the parts. Those that use a replaced part are created again with it. */
 function connect(
   leaves: Leaves,
   replaced: Partial<PPOComponents>,
-  defaults?: PPOComponents,
+  { defaults, rolloutServers }: ConnectOptions,
 ): PPOComponents {
   const parts = { ...leaves, ...replaced };
   const { config, policy, reference, value, policyLoss, valueLoss, rewardComputer } = parts;
@@ -150,11 +157,12 @@ function connect(
   };
   const trained = ['policy', 'value', 'policyLoss', 'valueLoss'] as const;
   const rolloutServer = create('rolloutServer', ['config', 'policy'], () =>
-    makeRolloutServer(parts),
+    config.rollouts === undefined ? undefined : needServers(rolloutServers).create(parts),
   );
   const jobs = create('jobs', ['config', 'reference', 'rolloutServer', ...trained], () => {
     const local = new LocalJobs({ config, policy, reference, value, policyLoss, valueLoss });
-    return rolloutServer === undefined ? local : withServerRollouts(local, rolloutServer);
+    if (rolloutServer === undefined) return local;
+    return needServers(rolloutServers).withServerRollouts(local, rolloutServer);
   });
   const { temperature, klEstimator } = config;
   const recomputeLogprobs = recomputesLogprobs(config);
@@ -190,17 +198,11 @@ function connect(
   };
 }
 
-function makeRolloutServer({
-  config,
-  policy,
-  model,
-}: Pick<PPOComponents, 'config' | 'policy' | 'model'>): RolloutServer | undefined {
-  if (config.rollouts === undefined) return undefined;
-  return new RolloutServer({
-    ...{ config, policy, tokenizer: model.tokenizer, about: describeBase(model) },
-    spec: parseRolloutSpec(config.rollouts)!,
-    folder: config.rolloutFolder,
-  });
+function needServers(rolloutServers: RolloutServers | undefined): RolloutServers {
+  if (rolloutServers !== undefined) return rolloutServers;
+  throw new TypeError(
+    'Cannot roll out by a server: the option rolloutServers must be set, got nothing; pass rolloutServers of proximal/components, or leave out rollouts',
+  );
 }
 
 /** Without any reward source, an untrained reward model scores, as in the specification. A class is

@@ -4,14 +4,14 @@ import type { TrainingConfig } from '../config/training-config.ts';
 import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
 import type { EvaluationReport } from '../loop/index.ts';
 import type { PolicyModel, ValueModel } from '../models/index.ts';
-import {
-  type PromptInfo,
-  penaliseUnfinished,
-  type RewardSample,
-  type ScoredSamples,
-  type TokenAndTextScores,
-  toRewardSamples,
+import type {
+  PromptInfo,
+  RewardSample,
+  ScoredSamples,
+  TokenAndTextScores,
 } from '../reward-kl/index.ts';
+import { toRewardSamples } from '../reward-kl/reward-source.ts';
+import { penaliseUnfinished } from '../reward-kl/score-normalizer.ts';
 import { type ConvergenceConfig, ConvergenceMonitor } from './convergence.ts';
 import {
   type PerformanceConfig,

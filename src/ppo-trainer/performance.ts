@@ -11,7 +11,8 @@ import {
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { Performance } from '../loop/index.ts';
-import { placeRewards, type TokenAndTextScores } from '../reward-kl/index.ts';
+import type { TokenAndTextScores } from '../reward-kl/index.ts';
+import { placeRewards } from '../reward-kl/place-rewards.ts';
 import { klDivergence } from '../token-attribution/index.ts';
 
 export type PerformanceConfig = Pick<TrainingConfig, 'evalBestOf'> &

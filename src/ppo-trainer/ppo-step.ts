@@ -5,10 +5,11 @@ import type { PromptRecord } from '../data/index.ts';
 import { type Experience, ExperienceBuffer } from '../experience-buffer/index.ts';
 import type { GeneratedText } from '../generation/index.ts';
 import type { Metrics, Phase } from '../loop/index.ts';
-import { Trunk, type TrunkOptions } from '../models/index.ts';
+import { Trunk } from '../models/decoder/trunk.ts';
+import type { TrunkOptions } from '../models/index.ts';
 import { type Responses, selectResponses } from '../models/responses.ts';
 import type { Whitening } from '../reward-kl/index.ts';
-import { toRewardSamples } from '../reward-kl/index.ts';
+import { toRewardSamples } from '../reward-kl/reward-source.ts';
 import type { Rollout, RolloutSequence } from '../token-attribution/index.ts';
 import {
   inOrder,
@@ -18,6 +19,7 @@ import {
   StepCache,
   StepPlan,
 } from '../training/index.ts';
+import { memoryMetrics } from '../training/machine-memory.ts';
 import { reusesPrompts, type SequenceKey } from '../training/micro-batches.ts';
 import type { PPOComponents } from './components.ts';
 import { averageMetrics, rolloutMetrics, shortNames } from './step-metrics.ts';
@@ -348,7 +350,7 @@ class Stopwatch {
     return {
       ...this.seconds,
       'perf/tokens_per_second': tokens / total,
-      'perf/rss_mb': process.memoryUsage.rss() / 2 ** 20,
+      ...memoryMetrics(),
     };
   }
 }

@@ -2,24 +2,27 @@ import { join } from 'node:path';
 import { readAdapter } from '../base-setup/index.ts';
 import { type PPOConfig, type PPOConfigOptions, resolvePPOConfig } from '../config/ppo-config.ts';
 import { resolveTrainingConfig, type TrainingConfigOptions } from '../config/training-config.ts';
-import type { PromptRecord } from '../data/index.ts';
 import {
+  createTrainLoop,
   type EvaluationReport,
   type LoopOptions,
   type LoopResult,
   notifyCallback,
   type TrainCallback,
   type TrainEvent,
-  TrainLoop,
 } from '../loop/index.ts';
 import { type LoadedModel, loadModel } from '../models/index.ts';
 import { buildComponents, type ComponentOptions, type PPOComponents } from './components.ts';
+import { ppoStateFiles } from './ppo-state-files.ts';
 import { type PPOStepResult, ppoStep, type StepContext } from './ppo-step.ts';
 import { ppoTraining } from './ppo-training.ts';
-import { checkpointFolders, loadRoles, saveRoles } from './roles.ts';
+import { readPrompts, type TrainPrompt } from './read-prompts.ts';
+import { checkpointFolders, loadRoles, saveRoles } from './roles-files.ts';
+import { rolloutServers } from './rollout-servers.ts';
 
 /** The model, rewards and components that a `PPOTrainer` is built from. */
-export interface PPOTrainerOptions extends Omit<ComponentOptions, 'warn' | 'initialAdapter'> {
+export interface PPOTrainerOptions
+  extends Omit<ComponentOptions, 'warn' | 'initialAdapter' | 'rolloutServers'> {
   /** A model that is already loaded, instead of the config's `modelName`. */
   readonly model?: LoadedModel | undefined;
 }
@@ -85,8 +88,9 @@ export class PPOTrainer {
       prompts: readPrompts(prompts, components, 'train'),
       validation: readPrompts(validationPrompts, components, 'validate'),
       initialRewards: this.initialRewards,
+      makeState: ppoStateFiles,
     };
-    const loop = new TrainLoop(
+    const loop = createTrainLoop(
       ppoTraining(components, parts),
       { ...components.config, ...training },
       { onEvent: emit, signal, control, output, saveCheckpoint, resumeFrom },
@@ -165,6 +169,7 @@ export class PPOTrainer {
     const components = buildComponents(this.config, model, {
       ...this.options,
       initialAdapter: initial?.adapter,
+      rolloutServers,
       warn,
     });
     await components.rolloutServer?.connect();
@@ -178,31 +183,4 @@ function withShortNames(result: LoopResult): TrainingResults {
   const known = { avg_reward, policy_loss, value_loss, kl_div };
   const numbers = Object.entries(known).map(([name, number]) => [name, number ?? Number.NaN]);
   return { ...result, ...Object.fromEntries(numbers) };
-}
-
-/** A prompt as text, or as a record of `loadPrompts` with the columns that rewards need. */
-export type TrainPrompt = string | PromptRecord;
-
-/** Tokens of all prompts; throws if a prompt leaves no room for a response. */
-function readPrompts(
-  prompts: readonly TrainPrompt[],
-  { model, config }: Pick<PPOComponents, 'model' | 'config'>,
-  action: 'train' | 'validate' | 'evaluate',
-): PromptRecord[] {
-  if (prompts.length === 0 && action !== 'validate') {
-    throw new RangeError(`Cannot ${action}: there must be at least one prompt, got none`);
-  }
-  const { tokenizer, base } = model;
-  const longest = base.architecture.config.max_position_embeddings - config.maxNewTokens;
-  return prompts.map((prompt, i) => {
-    const record =
-      typeof prompt === 'string'
-        ? { text: prompt, tokens: tokenizer.encode(prompt), row: {} }
-        : prompt;
-    const { length } = record.tokens;
-    if (length >= 1 && length <= longest) return record;
-    throw new RangeError(
-      `Cannot ${action}: prompt ${i} must have 1 to ${longest} tokens, as the model's context also holds maxNewTokens (${config.maxNewTokens}), got ${length}; shorten it or lower maxNewTokens`,
-    );
-  });
 }

@@ -10,11 +10,11 @@ import {
   readPeftGolden,
 } from '../../test/helpers/peft-golden.ts';
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
-import { SafetensorsReader } from '../base-setup/safetensors/index.ts';
+import { openSafetensors } from '../base-setup/safetensors/open-weights.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { tensor } from '../engine/runtime/index.ts';
 import { PolicyModel, randomHead, ValueModel, zeroHead } from '../models/index.ts';
-import { loadRoles, saveRoles } from './roles.ts';
+import { loadRoles, saveRoles } from './roles-files.ts';
 
 const sequences = [[7, 1, 25, 3, 3, 9], [12], [0, 63]];
 
@@ -70,7 +70,7 @@ async function expectTokenClassifier(folder: string, module: string): Promise<vo
   const config = JSON.parse(readFileSync(join(folder, 'adapter_config.json'), 'utf8'));
   expect(config).toMatchObject({ task_type: 'TOKEN_CLS', modules_to_save: [module] });
   expect(config.fan_in_fan_out).toBe(module === 'classifier');
-  const reader = await SafetensorsReader.open(join(folder, 'adapter_model.safetensors'));
+  const reader = await openSafetensors(join(folder, 'adapter_model.safetensors'));
   expect(reader.info(`base_model.model.${module}.weight`).shape).toEqual([1, expect.any(Number)]);
   expect([...(await reader.read(`base_model.model.${module}.bias`))]).toEqual([-1.5]);
   await reader.close();

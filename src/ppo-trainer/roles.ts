@@ -1,20 +1,13 @@
-import { join } from 'node:path';
-import { readAdapter, type WriteAdapterOptions, writeAdapter } from '../base-setup/index.ts';
 import { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
+import type { WriteAdapterOptions } from '../base-setup/lora/peft-writer.ts';
 import { type PPOConfig, valueLoraFields } from '../config/ppo-config.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import { transposedModules } from '../models/decoder/weight-shapes.ts';
-import {
-  type LoadedModel,
-  type PolicyModel,
-  RewardModel,
-  type RewardModelClass,
-  randomHead,
-  readScalarHead,
-  ValueModel,
-  zeroHead,
-} from '../models/index.ts';
+import type { LoadedModel, RewardModelClass } from '../models/index.ts';
+import { RewardModel } from '../models/reward-model.ts';
+import { randomHead, zeroHead } from '../models/scalar-model.ts';
+import { ValueModel } from '../models/value-model.ts';
 
 /** A new adapter, which changes nothing yet. Each role has its own random numbers. */
 export function freshAdapter(
@@ -97,12 +90,6 @@ function copyTensor({ data, shape }: Tensor<'float32'>): Tensor<'float32'> {
   return tensor(data.slice(), shape);
 }
 
-interface TrainedRoles {
-  readonly model: LoadedModel;
-  readonly policy: PolicyModel;
-  readonly value?: ValueModel | undefined;
-}
-
 /** What an adapter's config says about its base. */
 export function describeBase(model: LoadedModel): WriteAdapterOptions {
   return {
@@ -111,53 +98,9 @@ export function describeBase(model: LoadedModel): WriteAdapterOptions {
   };
 }
 
-/** Writes the policy's adapter into a folder as PEFT does, and the value model's into another. */
-export async function saveRoles(
-  { model, policy, value }: TrainedRoles,
-  { policyFolder, valueFolder }: { policyFolder: string; valueFolder: string },
-): Promise<void> {
-  const { architecture } = model.base;
-  const about = { ...describeBase(model), fingerprint: model.base.fingerprint() };
-  await writeAdapter(policyFolder, policy.adapter!, about);
-  if (value === undefined) return;
-  const { tokenClassifier } = architecture.family.names;
-  await writeAdapter(valueFolder, value.adapter!, {
-    ...about,
-    taskType: 'TOKEN_CLS',
-    // A token classifier of transformers always has a bias.
-    extraTensors: new Map([
-      [`${tokenClassifier}.weight`, value.head],
-      [`${tokenClassifier}.bias`, value.bias ?? tensor(new Float32Array(1), [1])],
-    ]),
-  });
-}
-
-/** Copies saved weights into the existing arrays, which optimisers and sessions share. */
-export async function loadRoles(
-  { model, policy, value }: TrainedRoles,
-  { policyFolder, valueFolder }: { policyFolder: string; valueFolder: string },
-): Promise<void> {
-  const { adapter } = await readAdapter(policyFolder, model.base);
-  const saved = value && (await readAdapter(valueFolder, model.base));
-  expectSameShapes(policy.adapter!, adapter, policyFolder);
-  if (value !== undefined && saved !== undefined) {
-    expectSameShapes(value.adapter!, saved.adapter, valueFolder);
-    restoreWeights(saved.adapter, value.adapter!);
-    const what = `the value model ${valueFolder}`;
-    const hiddenSize = value.head.data.length;
-    const head = readScalarHead(saved.extraTensors, { what, hiddenSize });
-    restoreTensor(head?.head, value.head, `the head of ${what}`);
-    value.bias?.data.set(head?.bias?.data ?? [0]);
-  }
-  restoreWeights(adapter, policy.adapter!);
-}
-
-/** The folders of a run's checkpoint. */
-export function checkpointFolders(folder: string) {
-  return { policyFolder: join(folder, 'policy'), valueFolder: join(folder, 'value') };
-}
-
-function expectSameShapes(own: LoraAdapter, saved: LoraAdapter, folder: string): void {
+/** Requires that an adapter fits the config of a run.
+ *  @param folder what errors call it */
+export function expectSameShapes(own: LoraAdapter, saved: LoraAdapter, folder: string): void {
   const shapes = ({ config, weights }: LoraAdapter) =>
     JSON.stringify([
       config.lora_alpha,
@@ -169,11 +112,13 @@ function expectSameShapes(own: LoraAdapter, saved: LoraAdapter, folder: string):
   );
 }
 
-function restoreWeights(from: LoraAdapter, to: LoraAdapter): void {
+/** Copies an adapter into the arrays of another, which optimisers and sessions share. */
+export function restoreWeights(from: LoraAdapter, to: LoraAdapter): void {
   for (const [name, tensor] of to.weights) restoreTensor(from.weights.get(name), tensor, name);
 }
 
-function restoreTensor(
+/** Copies the numbers of a tensor of the same size. */
+export function restoreTensor(
   from: Tensor<'float32'> | undefined,
   to: Tensor<'float32'>,
   name: string,

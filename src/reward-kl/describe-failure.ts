@@ -1,5 +1,3 @@
-import { isAbsolute, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { messageOf, type RewardSample } from './reward-source.ts';
 
 /** What a reward threw, on one line, with the place in the user's code if it is known.
@@ -26,7 +24,7 @@ function quote(text: string, limit: number): string {
 }
 
 /** The folder of this package's code, whose frames say nothing about a user's mistake. */
-const ownFolder = fileURLToPath(new URL('..', import.meta.url));
+const ownFolder = toPath(new URL('..', import.meta.url).href);
 
 /** File and line of the innermost call in the user's own code.
  *  @example '    at score (/home/me/reward.ts:7:9)'  →  'reward.ts:7' in /home/me */
@@ -35,16 +33,33 @@ function findPlace(thrown: unknown): string | undefined {
   for (const line of (thrown.stack ?? '').split('\n')) {
     const [, location, number] = /^\s+at (?:.*? \()?(.+?):(\d+):\d+\)?$/.exec(line) ?? [];
     if (location === undefined) continue;
-    const file = location.startsWith('file:') ? fileURLToPath(location) : location;
+    const file = toPath(location);
     if (!isAbsolute(file) || file.startsWith(ownFolder)) continue;
-    if (file.includes(`${sep}node_modules${sep}`)) continue;
+    if (/[\\/]node_modules[\\/]/.test(file)) continue;
     return `${shorten(file)}:${number}`;
   }
   return undefined;
 }
 
-/** A path inside the current folder is relative. */
+/** The path of a `file:` URL, with forward slashes; anything else is unchanged.
+ *  @example 'file:///C:/my%20code/a.ts'  →  'C:/my code/a.ts' */
+function toPath(location: string): string {
+  if (!location.startsWith('file:')) return location;
+  return decodeURIComponent(new URL(location).pathname).replace(/^\/(?=[A-Za-z]:\/)/, '');
+}
+
+function isAbsolute(path: string): boolean {
+  return /^([A-Za-z]:)?[\\/]/.test(path);
+}
+
+/** A path inside the current folder is relative. A browser has no current folder. */
 function shorten(file: string): string {
-  const path = relative(process.cwd(), file);
-  return path.startsWith('..') || isAbsolute(path) ? file : path;
+  const { process } = globalThis as { readonly process?: { cwd(): string } };
+  const folder = process === undefined ? undefined : `${process.cwd()}/`;
+  const isInside = folder !== undefined && slashes(file).startsWith(slashes(folder));
+  return isInside ? file.slice(folder.length) : file;
+}
+
+function slashes(path: string): string {
+  return path.replaceAll('\\', '/');
 }

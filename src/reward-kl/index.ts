@@ -47,12 +47,10 @@ export {
   type RewardScore,
   type RewardSource,
   type ScoreContext,
-  toRewardSamples,
   type WeightedSource,
 } from './reward-source.ts';
 export {
   type NormalizedScores,
-  penaliseUnfinished,
   type ScoreMoments,
   ScoreNormalizer,
   type ScoreNormalizerConfig,

@@ -78,7 +78,7 @@ export class RewardError extends Error {
   override readonly name = 'RewardError';
 }
 
-export { messageOf } from '../http/index.ts';
+export { messageOf } from '../http/message-of.ts';
 
 /** What a reward sample takes from its prompt. */
 export interface PromptInfo {

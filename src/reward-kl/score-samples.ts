@@ -1,5 +1,6 @@
 import { offsetsOf } from '../columns/index.ts';
-import { toTimer } from '../http/index.ts';
+import { toTimer } from '../http/timing.ts';
+
 import { describeThrown, quoteSample } from './describe-failure.ts';
 import {
   RewardError,

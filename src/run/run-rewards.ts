@@ -4,7 +4,8 @@ import { parseRewardSpec, type RewardSpec } from '../config/reward-spec.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import type { ModelHeader } from '../models/decoder/load-model.ts';
 import { type LoadedModel, loadRewardModel, RewardModel, randomHead } from '../models/index.ts';
-import { readRewardModel } from '../models/reward-model.ts';
+import { readRewardModel } from '../models/reward-model-files.ts';
+
 import type { PPOComponents } from '../ppo-trainer/components.ts';
 import { Evaluator } from '../ppo-trainer/evaluator.ts';
 import { describeRandomHead } from '../ppo-trainer/roles.ts';

@@ -8,7 +8,8 @@ import {
   resolveRewardConfig,
 } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
-import { type LoopOptions, type LoopResult, TrainLoop } from '../loop/index.ts';
+import type { LoopOptions, LoopResult, TrainLoop } from '../loop/index.ts';
+import { createTrainLoop } from '../loop/loop-checkpoints.ts';
 import {
   type LoadedModel,
   loadModel,
@@ -124,6 +125,6 @@ export class RewardTrainer {
           ? undefined
           : new RewardObjective(validation, config).validate(model),
     };
-    return new TrainLoop(stageTraining(stage, config), config, options);
+    return createTrainLoop(stageTraining(stage, config), config, options);
   }
 }

@@ -2,7 +2,8 @@ import { LoraAdapter, readAdapter, writeAdapter } from '../base-setup/index.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
-import { type LoopOptions, type LoopResult, TrainLoop } from '../loop/index.ts';
+import type { LoopOptions, LoopResult, TrainLoop } from '../loop/index.ts';
+import { createTrainLoop } from '../loop/loop-checkpoints.ts';
 import { takeRows } from '../models/decoder/rows.ts';
 import { transposedModules } from '../models/decoder/weight-shapes.ts';
 import { forward, type LoadedModel, loadModel, saveModel } from '../models/index.ts';
@@ -136,7 +137,7 @@ export class SFTTrainer {
         return { 'eval/loss': loss, 'eval/perplexity': perplexity };
       },
     };
-    return new TrainLoop(stageTraining(stage, config), config, options);
+    return createTrainLoop(stageTraining(stage, config), config, options);
   }
 
   /** Texts that run together. */

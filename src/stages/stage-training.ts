@@ -11,6 +11,7 @@ import {
 } from '../loop/index.ts';
 import type { Weights } from '../models/index.ts';
 import type { RoleOptimizer } from '../training/index.ts';
+import { memoryMetrics } from '../training/machine-memory.ts';
 
 /** What differs between supervised fine-tuning and reward-model training. */
 export interface Stage {
@@ -59,7 +60,7 @@ export function stageTraining(stage: Stage, config: StageConfig): Training {
           'train/grad_norm': norm,
           lr,
           'timing/step': (performance.now() - start) / 1000,
-          'perf/rss_mb': process.memoryUsage.rss() / 2 ** 20,
+          ...memoryMetrics(),
         },
       };
     },

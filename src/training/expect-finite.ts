@@ -3,10 +3,11 @@ import { lengthsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { compile, tensor } from '../engine/runtime/index.ts';
 import { type Experience, selectSequences } from '../experience-buffer/experience.ts';
-import { NonFiniteError } from '../loop/index.ts';
+import { NonFiniteError } from '../loop/train-loop.ts';
+import { forward } from '../models/decoder/forward.ts';
 import { logprobsGraph, scalarGraph } from '../models/decoder/head-graph.ts';
 import { takeRows } from '../models/decoder/rows.ts';
-import { forward, type PolicyModel, type ValueModel } from '../models/index.ts';
+import type { PolicyModel, ValueModel } from '../models/index.ts';
 import { packResponses, stateRows } from '../models/responses.ts';
 import { type MicroBatchOptions, microBatches } from './micro-batches.ts';
 
@@ -69,7 +70,7 @@ async function runChecked(
   const counts = lengthsOf(isScalar ? part.stepOffsets : part.offsets);
   const x = takeRows(hidden, stateRows(batch, part, counts));
   const graph = (isScalar ? scalarGraph : logprobsGraph)(base.architecture);
-  const head = await compile(graph, { checkNumerics: true });
+  const head = await compile(graph, { device: base.backend, checkNumerics: true });
   const inputs = isScalar
     ? { [scoreWeightName]: role.head }
     : {

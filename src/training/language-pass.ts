@@ -3,11 +3,13 @@ import { grad, gradientName, input, type Value } from '../engine/graph/index.ts'
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { backward, forward } from '../models/decoder/forward.ts';
 import { logprobsGraph } from '../models/decoder/head-graph.ts';
 import { runJointPass } from '../models/decoder/joint-pass.ts';
+import { PackedBatch } from '../models/decoder/packed-batch.ts';
 import { scatterRows, takeRows } from '../models/decoder/rows.ts';
 import { evenParts } from '../models/decoder/token-head.ts';
-import { type BaseModel, backward, forward, type LayerRole, PackedBatch } from '../models/index.ts';
+import type { BaseModel, LayerRole } from '../models/index.ts';
 import { jointTokenHead, runsTokensJointly, runTrainedTokens } from './policy-pass.ts';
 
 /** A text and which of its tokens are learned. */

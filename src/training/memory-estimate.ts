@@ -1,4 +1,3 @@
-import { totalmem } from 'node:os';
 import { firstAdaptedLayer, toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { type PPOConfig, valueLoraFields } from '../config/ppo-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
@@ -11,6 +10,7 @@ import { baseBytes } from '../models/decoder/quantize-base.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { activationMeter, layerActivationBytes } from './activation-bytes.ts';
 import { TRAINED_LOGITS_AT_ONCE } from './language-pass.ts';
+import { machineMemory } from './machine-memory.ts';
 import { firstStepIsWhole } from './micro-batches.ts';
 
 /** The settings that determine the memory of a run. */
@@ -233,9 +233,7 @@ export class MemoryEstimator {
 
 /** Bytes that a run may take with the forward passes that it reuses: half of what this process can have. */
 function memoryForPasses(): number {
-  const limit = process.constrainedMemory();
-  // There is no limit if it is 0 or larger than the memory.
-  return Math.min(totalmem(), limit > 0 ? limit : Infinity) / 2;
+  return machineMemory() / 2;
 }
 
 /** Most tokens of a step whose forward passes are reused: the config's, or as many as fit into half of the

@@ -20,20 +20,13 @@ import {
 } from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
-import { runsInOneSession } from '../models/decoder/forward.ts';
+import { backward, runsInOneSession } from '../models/decoder/forward.ts';
 import { headWeight, scaledHidden } from '../models/decoder/head-graph.ts';
 import { runJointPass } from '../models/decoder/joint-pass.ts';
 import { scatterRows, takeRows } from '../models/decoder/rows.ts';
 import { runTokenHead } from '../models/decoder/token-head.ts';
-import {
-  type Architecture,
-  backward,
-  forwardFromTrunk,
-  type LayerRole,
-  type Pass,
-  type RowPass,
-  type TrunkOptions,
-} from '../models/index.ts';
+import { forwardFromTrunk } from '../models/decoder/trunk.ts';
+import type { Architecture, LayerRole, Pass, RowPass, TrunkOptions } from '../models/index.ts';
 import { packResponses, type Responses, stateRows } from '../models/responses.ts';
 import type { TokenSlopes } from './policy-loss.ts';
 

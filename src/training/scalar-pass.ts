@@ -20,17 +20,12 @@ import {
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
 import { type Feeds, type Tensor, tensor } from '../engine/runtime/index.ts';
+import { backward } from '../models/decoder/forward.ts';
 import { scalarGraph, scalarOf } from '../models/decoder/head-graph.ts';
 import { runJointPass } from '../models/decoder/joint-pass.ts';
 import { scatterRows, takeRows } from '../models/decoder/rows.ts';
-import {
-  backward,
-  forwardFromTrunk,
-  type PackedBatch,
-  type Pass,
-  type ScalarModel,
-  type TrunkOptions,
-} from '../models/index.ts';
+import { forwardFromTrunk } from '../models/decoder/trunk.ts';
+import type { PackedBatch, Pass, ScalarModel, TrunkOptions } from '../models/index.ts';
 import type { LogisticSlopes } from './preference-loss.ts';
 import type { ValueSlopes } from './value-loss.ts';
 

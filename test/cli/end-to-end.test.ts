@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
 import { defaultLoraConfig } from '../../src/base-setup/lora/lora-config.ts';
-import { writeAdapter } from '../../src/base-setup/lora/peft-writer.ts';
+import { writeAdapter } from '../../src/base-setup/lora/peft-files.ts';
+
 import { loadBase, readConfig } from '../../src/models/decoder/load-model.ts';
 import { type CliResult, endOf, runCli, runInProcess, startCli } from '../helpers/run-cli.ts';
 import { writeTinyTokenizer } from '../helpers/tiny-tokenizer.ts';

@@ -1,7 +1,8 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { readAdapter, SafetensorsReader } from '../../src/base-setup/index.ts';
+import { readAdapter } from '../../src/base-setup/index.ts';
+import { openSafetensors } from '../../src/base-setup/safetensors/open-weights.ts';
 import { loadModel, SFTModel } from '../../src/models/index.ts';
 import { rewardRun } from '../../src/run/reward-run.ts';
 import { sftRun } from '../../src/run/sft-run.ts';
@@ -68,7 +69,7 @@ describe('proximal merge', () => {
 
   test('writes the number format of --dtype, by default that of the base', async () => {
     const dtypeOf = async (name: string) => {
-      const reader = await SafetensorsReader.open(at(name));
+      const reader = await openSafetensors(at(name));
       await reader.close();
       return reader.tensors[0]!.dtype;
     };

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
 import type { BaseModel } from '../../src/models/decoder/base-model.ts';
-import type { BasePrecision } from '../../src/models/decoder/base-precision.ts';
 import { loadBase, readConfig } from '../../src/models/decoder/load-model.ts';
+import type { BasePrecision } from '../../src/models/decoder/read-base.ts';
 
 /** What transformers computes for one sequence. */
 export interface GoldenSequence {

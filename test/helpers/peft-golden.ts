@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
-import { type PeftAdapter, readAdapter } from '../../src/base-setup/lora/peft-reader.ts';
+import { readAdapter } from '../../src/base-setup/lora/peft-files.ts';
+import type { PeftAdapter } from '../../src/base-setup/lora/peft-reader.ts';
 import type { Tensor } from '../../src/engine/runtime/index.ts';
 import type { BaseModel } from '../../src/models/decoder/base-model.ts';
 import { forward } from '../../src/models/decoder/forward.ts';

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
 import { basePrefix } from '../../src/base-setup/lora/peft-config.ts';
-import { readAdapter } from '../../src/base-setup/lora/peft-reader.ts';
+import { readAdapter } from '../../src/base-setup/lora/peft-files.ts';
+
 import {
   type PPOConfig,
   type PPOConfigOptions,

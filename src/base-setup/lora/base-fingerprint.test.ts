@@ -5,10 +5,12 @@ import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import { resolveModelConfig } from '../../config/model-config.ts';
 import { createModel, freshArchitecture } from '../../models/decoder/create-model.ts';
 import { BaseModel } from '../../models/index.ts';
-import { SafetensorsReader, writeSafetensors } from '../safetensors/index.ts';
+import { writeSafetensors } from '../safetensors/index.ts';
+import { openSafetensors } from '../safetensors/open-weights.ts';
 import { LoraAdapter } from './lora-adapter.ts';
-import { readAdapter } from './peft-reader.ts';
-import { type WriteAdapterOptions, writeAdapter } from './peft-writer.ts';
+import { readAdapter, writeAdapter } from './peft-files.ts';
+
+import type { WriteAdapterOptions } from './peft-writer.ts';
 
 const sizes = { vocabSize: 20, hiddenSize: 8, numAttentionHeads: 2, numLayers: 1 };
 
@@ -66,7 +68,7 @@ describe('an adapter with the fingerprint of its base', () => {
   it('is rejected if the fingerprint is damaged', async () => {
     const folder = await withFingerprint();
     const file = join(folder, 'adapter_model.safetensors');
-    const reader = await SafetensorsReader.open(file);
+    const reader = await openSafetensors(file);
     const tensors = await Promise.all(
       reader.tensors.map(async ({ name, shape }) => ({
         name,

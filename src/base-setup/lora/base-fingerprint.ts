@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { z } from 'zod';
 import type { ModuleShapes } from './lora-adapter.ts';
 
@@ -89,7 +88,15 @@ export async function checkBase(
 /** @example 'org/tiny', '/models/tiny'  →  false */
 function namesDiffer(trainedOn: string | undefined, used: string | undefined): boolean {
   if (trainedOn === undefined || used === undefined) return false;
-  return basename(trainedOn).toLowerCase() !== basename(used).toLowerCase();
+  return lastPart(trainedOn) !== lastPart(used);
+}
+
+/** @example '/models/Tiny/'  →  'tiny' */
+function lastPart(path: string): string | undefined {
+  return path
+    .toLowerCase()
+    .split(/[\\/]/)
+    .findLast((part) => part !== '');
 }
 
 /** @example '"org/tiny" (weights 0123456789ab)' */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
-import { readPeftConfig } from './peft-config.ts';
+import { readPeftConfig } from './peft-files.ts';
 
 const valid = { peft_type: 'LORA', r: 4, lora_alpha: 8 };
 

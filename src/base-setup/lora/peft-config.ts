@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { parseJsonObject, readTextIfExists } from '../../fs/index.ts';
+import { parseJsonObject } from '../../fs/parse-json.ts';
 import type { LoraConfig } from './lora-config.ts';
 
 export const configFileName = 'adapter_config.json';
@@ -43,19 +42,9 @@ const unsupported: Readonly<Record<string, string>> = {
  *  adapter. */
 const supportedInits: readonly unknown[] = [true, false, 'gaussian', 'orthogonal', 'eva'];
 
-/** Reads and checks the `adapter_config.json` in a folder. */
-export async function readPeftConfig(folder: string): Promise<PeftConfig> {
-  const file = join(folder, configFileName);
-  const text = await readTextIfExists(file);
-  if (text === undefined) {
-    throw new Error(
-      `Cannot read the adapter ${folder}: it must have ${configFileName}, got no such file`,
-    );
-  }
-  return parsePeftConfig(text, file);
-}
-
-function parsePeftConfig(text: string, file: string): PeftConfig {
+/** Checks the text of an `adapter_config.json`.
+ *  @param file what errors call it */
+export function parsePeftConfig(text: string, file: string): PeftConfig {
   const json = parseJsonObject(text, file);
   const check = (key: string, { ok, rule }: { ok: boolean; rule: string }) => {
     if (ok) return;

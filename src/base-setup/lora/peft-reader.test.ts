@@ -6,8 +6,7 @@ import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import { tensor } from '../../engine/runtime/index.ts';
 import type { AdapterBase } from './base-fingerprint.ts';
 import { LoraAdapter } from './lora-adapter.ts';
-import { readAdapter } from './peft-reader.ts';
-import { writeAdapter } from './peft-writer.ts';
+import { readAdapter, writeAdapter } from './peft-files.ts';
 
 const modules = new Map([
   ['model.layers.0.self_attn.q_proj', [4, 3]],

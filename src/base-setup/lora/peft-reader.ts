@@ -1,16 +1,15 @@
-import { join } from 'node:path';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
-import { pathExists } from '../../fs/index.ts';
-import { SafetensorsReader } from '../safetensors/index.ts';
+import { SafetensorsReader } from '../safetensors/reader.ts';
 import { quote, showList, type TensorInfo } from '../safetensors/tensor-info.ts';
 import { type AdapterBase, checkBase, readFingerprint } from './base-fingerprint.ts';
 import { LoraAdapter, type ModuleShapes } from './lora-adapter.ts';
 import { layerOf, matchesModule } from './lora-config.ts';
 import {
   basePrefix,
+  configFileName,
   headModules,
   type PeftConfig,
-  readPeftConfig,
+  parsePeftConfig,
   tensorFileName,
 } from './peft-config.ts';
 
@@ -23,47 +22,58 @@ export interface PeftAdapter extends Omit<PeftConfig, 'lora'> {
   readonly warning: string | undefined;
 }
 
-/** Reads a LoRA adapter that PEFT or `writeAdapter` saved, over the base that it was trained on.
- *  @example
- *  const { base } = await loadModel('Qwen/Qwen3-0.6B');
- *  const { adapter } = await readAdapter('my-adapter', base); */
-export async function readAdapter(folder: string, base: AdapterBase): Promise<PeftAdapter> {
-  const { lora, ...about } = await readPeftConfig(folder);
-  const file = await findTensors(folder);
-  const reader = await SafetensorsReader.open(file);
-  try {
-    const trainedOn = about.baseModelNameOrPath;
-    const fingerprint = readFingerprint(reader.metadata, file);
-    const warning = await checkBase({ folder, trainedOn, fingerprint }, base);
-    const modules = base.modules();
-    const sorted = sortTensors(reader.tensors, { file, modules, r: lora.r, trainedOn });
-    const weights = await readTensors(
-      reader,
-      sorted.modules.flatMap((module) => [`${module}.lora_A.weight`, `${module}.lora_B.weight`]),
-    );
-    const all = [...modules.keys()];
-    const places = {
-      ...nameLayers(sorted.modules, all),
-      target_modules: nameTargets(sorted.modules, all),
-    };
-    return {
-      ...about,
-      adapter: new LoraAdapter({ ...lora, ...places }, weights),
-      extraTensors: await readTensors(reader, sorted.heads),
-      warning,
-    };
-  } finally {
-    await reader.close();
-  }
+/** The two files of a saved adapter. */
+export interface AdapterSource {
+  /** What errors call the adapter: its folder. */
+  readonly name: string;
+  readonly config: PeftConfig;
+  readonly tensors: SafetensorsReader;
 }
 
-async function findTensors(folder: string): Promise<string> {
-  const file = join(folder, tensorFileName);
-  if (await pathExists(file)) return file;
-  const hasPickle = await pathExists(join(folder, 'adapter_model.bin'));
-  throw new Error(
-    `Cannot read the adapter ${folder}: it must have ${tensorFileName}, got ${hasPickle ? 'adapter_model.bin; save it again with a newer PEFT' : 'no such file'}`,
+/** Reads a LoRA adapter over the base that it was trained on. */
+export async function decodeAdapter(
+  { name, config, tensors: reader }: AdapterSource,
+  base: AdapterBase,
+): Promise<PeftAdapter> {
+  const { lora, ...about } = config;
+  const { path: file } = reader;
+  const trainedOn = about.baseModelNameOrPath;
+  const fingerprint = readFingerprint(reader.metadata, file);
+  const warning = await checkBase({ folder: name, trainedOn, fingerprint }, base);
+  const modules = base.modules();
+  const sorted = sortTensors(reader.tensors, { file, modules, r: lora.r, trainedOn });
+  const weights = await readTensors(
+    reader,
+    sorted.modules.flatMap((module) => [`${module}.lora_A.weight`, `${module}.lora_B.weight`]),
   );
+  const all = [...modules.keys()];
+  const places = {
+    ...nameLayers(sorted.modules, all),
+    target_modules: nameTargets(sorted.modules, all),
+  };
+  return {
+    ...about,
+    adapter: new LoraAdapter({ ...lora, ...places }, weights),
+    extraTensors: await readTensors(reader, sorted.heads),
+    warning,
+  };
+}
+
+/** The files of a saved adapter in memory, by their names. */
+export type AdapterFiles = Readonly<
+  Record<typeof configFileName | typeof tensorFileName, Uint8Array>
+>;
+
+/** Reads an adapter from the bytes of its files.
+ *  @param name what errors call it */
+export async function adapterFromFiles(
+  files: AdapterFiles,
+  base: AdapterBase,
+  { name = 'of these files' }: { readonly name?: string } = {},
+): Promise<PeftAdapter> {
+  const text = new TextDecoder().decode(files[configFileName]);
+  const tensors = await SafetensorsReader.fromBytes(files[tensorFileName], tensorFileName);
+  return decodeAdapter({ name, config: parsePeftConfig(text, configFileName), tensors }, base);
 }
 
 async function readTensors(

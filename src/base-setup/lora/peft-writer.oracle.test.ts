@@ -12,8 +12,7 @@ import { transposedModules } from '../../models/decoder/weight-shapes.ts';
 import { ValueModel } from '../../models/value-model.ts';
 import { LoraAdapter } from './lora-adapter.ts';
 import { defaultLoraConfig } from './lora-config.ts';
-import { readAdapter } from './peft-reader.ts';
-import { writeAdapter } from './peft-writer.ts';
+import { readAdapter, writeAdapter } from './peft-files.ts';
 
 const sequences = [[7, 1, 25, 3, 3, 9], [12], [0, 63]];
 const configs = {

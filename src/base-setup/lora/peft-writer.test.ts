@@ -7,8 +7,7 @@ import { tensor } from '../../engine/runtime/index.ts';
 import type { AdapterBase } from './base-fingerprint.ts';
 import { LoraAdapter } from './lora-adapter.ts';
 import { defaultLoraConfig } from './lora-config.ts';
-import { readAdapter } from './peft-reader.ts';
-import { writeAdapter } from './peft-writer.ts';
+import { readAdapter, writeAdapter } from './peft-files.ts';
 
 const modules = new Map([
   ['model.layers.0.self_attn.q_proj', [4, 3]],

@@ -1,12 +1,10 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Tensor } from '../../engine/runtime/index.ts';
-import { writeAtomically } from '../../fs/index.ts';
-import { writeSafetensors } from '../safetensors/index.ts';
+import { encodeSafetensors, type WriteOptions } from '../safetensors/writer.ts';
 import { type BaseFingerprint, fingerprintMetadata } from './base-fingerprint.ts';
 import type { LoraAdapter } from './lora-adapter.ts';
 import { matchesModule } from './lora-config.ts';
 import { basePrefix, configFileName, tensorFileName } from './peft-config.ts';
+import type { AdapterFiles } from './peft-reader.ts';
 
 /** Metadata and extra weights that are written with a PEFT adapter. */
 export interface WriteAdapterOptions {
@@ -24,20 +22,37 @@ export interface WriteAdapterOptions {
   readonly fanInFanOut?: boolean;
 }
 
-/** Writes an adapter in PEFT's format. The config is written last, so a folder with a config is complete. */
-export async function writeAdapter(
-  folder: string,
+/** The content of the two files of an adapter in PEFT's format. */
+export interface EncodedAdapter {
+  /** The text of `adapter_config.json`. */
+  readonly config: string;
+  /** What `adapter_model.safetensors` holds. */
+  readonly tensors: WriteOptions;
+}
+
+/** Describes an adapter in PEFT's format. */
+export function encodeAdapter(
   adapter: LoraAdapter,
   options: WriteAdapterOptions = {},
-): Promise<void> {
-  await mkdir(folder, { recursive: true });
+): EncodedAdapter {
   const tensors = [...adapter.weights, ...(options.extraTensors ?? [])].map(
     ([name, { shape, data }]) => ({ name: `${basePrefix}${name}`, shape, data }),
   );
   const metadata = fingerprintMetadata(options.fingerprint);
-  await writeSafetensors(join(folder, tensorFileName), { tensors, stream: tensors, metadata });
   const config = JSON.stringify(describeAdapter(adapter, options), undefined, 2);
-  await writeAtomically(join(folder, configFileName), `${config}\n`);
+  return { config: `${config}\n`, tensors: { tensors, stream: tensors, metadata } };
+}
+
+/** The files of an adapter in PEFT's format, in memory. */
+export async function adapterToFiles(
+  adapter: LoraAdapter,
+  options: WriteAdapterOptions = {},
+): Promise<AdapterFiles> {
+  const { config, tensors } = encodeAdapter(adapter, options);
+  return {
+    [configFileName]: new TextEncoder().encode(config),
+    [tensorFileName]: await encodeSafetensors(tensors),
+  };
 }
 
 /** The keys that every version of PEFT knows, in its order; PEFT fills in the others. */

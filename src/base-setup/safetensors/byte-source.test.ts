@@ -1,7 +1,8 @@
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { MemorySource } from '../../../test/fixtures/safetensors/make-file.ts';
-import { openByteSource, readFully } from './byte-source.ts';
+import { readFully } from './byte-source.ts';
+import { openByteSource } from './open-weights.ts';
 
 const bytes = Uint8Array.from({ length: 100 }, (_, i) => i);
 

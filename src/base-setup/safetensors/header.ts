@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { type ByteSource, readFully } from './byte-source.ts';
 import { JsonCursor } from './json-cursor.ts';
 import {
@@ -10,6 +9,10 @@ import {
   showList,
   type TensorInfo,
 } from './tensor-info.ts';
+
+/** Hugging Face's file names for the weights in a model folder. */
+export const singleFileName = 'model.safetensors';
+export const indexFileName = 'model.safetensors.index.json';
 
 /** Bytes before the header, which hold its length as a little-endian 64-bit number. */
 export const prefixBytes = 8;
@@ -34,10 +37,7 @@ export async function readHeader(source: ByteSource): Promise<Header> {
   const length = await readHeaderLength(source);
   const bytes = new Uint8Array(length);
   await readFully(source, bytes, { position: prefixBytes });
-  if (!isUtf8(bytes)) {
-    throw new SyntaxError(`Cannot read ${source.file}: the header must be UTF-8, got other bytes`);
-  }
-  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  const text = decodeUtf8(bytes, { file: source.file, what: 'the header' });
   if (text[0] !== '{') {
     const got = text === '' ? 'no text' : quote(text.slice(0, 1));
     throw new SyntaxError(`Cannot read ${source.file}: the header must start with "{", got ${got}`);
@@ -47,6 +47,18 @@ export async function readHeader(source: ByteSource): Promise<Header> {
     dataStart: prefixBytes + length,
     size: source.size,
   });
+}
+
+/** The text of a file's part, which must be UTF-8. */
+export function decodeUtf8(
+  bytes: Uint8Array,
+  { file, what }: { readonly file: string; readonly what: string },
+): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new SyntaxError(`Cannot read ${file}: ${what} must be UTF-8, got other bytes`, { cause });
+  }
 }
 
 async function readHeaderLength(source: ByteSource): Promise<number> {

@@ -1,10 +1,9 @@
+export { openSafetensors } from './open-weights.ts';
 export { SafetensorsReader } from './reader.ts';
 export type { Dtype, FloatDtype, TensorInfo } from './tensor-info.ts';
+export type { NamedTensor, TensorStream, WriteOptions } from './writer.ts';
 export {
-  type NamedTensor,
   type ShardedWriteOptions,
-  type TensorStream,
-  type WriteOptions,
   writeSafetensors,
   writeShardedSafetensors,
-} from './writer.ts';
+} from './writer-files.ts';

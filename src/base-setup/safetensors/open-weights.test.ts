@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeFile } from '../../../test/fixtures/safetensors/make-file.ts';
-import { SafetensorsReader } from './index.ts';
+import { openSafetensors } from './open-weights.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -20,7 +20,7 @@ const shardOf = (name: string) =>
 const openWith = async (index: unknown) => {
   const text = typeof index === 'string' ? index : JSON.stringify(index);
   await writeFile(join(folder, indexName), text);
-  return SafetensorsReader.open(folder);
+  return openSafetensors(folder);
 };
 
 test('open() prefers a single file, and reads only the tensors of the index', async () => {
@@ -31,19 +31,19 @@ test('open() prefers a single file, and reads only the tensors of the index', as
   expect(sharded.tensors.map(({ file }) => file)).toEqual([join(folder, '2.safetensors')]);
   await sharded.close();
   await writeFile(join(folder, 'model.safetensors'), shardOf('b'));
-  const single = await SafetensorsReader.open(folder);
+  const single = await openSafetensors(folder);
   expect(single.tensors.map(({ name }) => name)).toEqual(['b']);
   await single.close();
 });
 
 test('open() rejects a missing path and a folder without weights', async () => {
   const nowhere = join(folder, 'nowhere');
-  await expect(SafetensorsReader.open(nowhere)).rejects.toThrow(
+  await expect(openSafetensors(nowhere)).rejects.toThrow(
     new Error(
       `Cannot open ${nowhere}: it must be a safetensors file or a folder with one, got no such path`,
     ),
   );
-  await expect(SafetensorsReader.open(folder)).rejects.toThrow(
+  await expect(openSafetensors(folder)).rejects.toThrow(
     new Error(
       `Cannot open ${folder}: it must contain model.safetensors or ${indexName}, got neither`,
     ),

@@ -1,23 +1,39 @@
-import { isUtf8 } from 'node:buffer';
+import { open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { statIfExists } from '../../fs/index.ts';
-import { type ByteSource, openByteSource, readFully } from './byte-source.ts';
-import { type Header, maxHeaderBytes, readHeader } from './header.ts';
-import { JsonCursor } from './json-cursor.ts';
+import type { ByteSource } from './byte-source.ts';
+import { indexFileName, readHeader, singleFileName } from './header.ts';
+import { SafetensorsReader, type Shard } from './reader.ts';
+import { readShardIndex, type ShardIndex } from './shard-index.ts';
 import { quote } from './tensor-info.ts';
 
-/** Hugging Face's file names for the weights in a model folder. */
-export const singleFileName = 'model.safetensors';
-export const indexFileName = 'model.safetensors.index.json';
+/** Opens the weights in a file, an index, or a folder with `model.safetensors` or its index, and checks
+ *  every header. An index decides which tensors of its shards are used.
+ *  @example
+ *  const weights = await openSafetensors('qwen3-0.6b');
+ *  const norm = await weights.read('model.norm.weight');
+ *  await weights.close(); */
+export async function openSafetensors(path: string): Promise<SafetensorsReader> {
+  return new SafetensorsReader(path, await openWeights(path));
+}
 
-/** An open file with a valid header. */
-export interface Shard {
-  readonly source: ByteSource;
-  readonly header: Header;
+/** Opens a file; rejects folders, pipes and devices, which could block. */
+export async function openByteSource(file: string): Promise<ByteSource> {
+  if (!(await stat(file)).isFile()) {
+    throw new TypeError(`Cannot read ${file}: it must be a regular file`);
+  }
+  const handle = await open(file, 'r');
+  return {
+    file,
+    size: (await handle.stat()).size,
+    read: async (view, position) =>
+      (await handle.read(view, 0, view.byteLength, position)).bytesRead,
+    close: () => handle.close(),
+  };
 }
 
 /** Opens all weight files at `path`: a file, an index, or a folder with either. */
-export async function openWeights(path: string): Promise<readonly Shard[]> {
+async function openWeights(path: string): Promise<readonly Shard[]> {
   const file = await findWeights(path);
   const shards: Shard[] = [];
   try {
@@ -86,51 +102,4 @@ async function readIndexFile(file: string): Promise<ShardIndex> {
   } finally {
     await source.close();
   }
-}
-
-/** The tensors that the index assigns to each shard, in its order. */
-export type ShardIndex = ReadonlyMap<string, readonly string[]>;
-
-/** Reads `weight_map` from a `model.safetensors.index.json`. */
-export async function readShardIndex(source: ByteSource): Promise<ShardIndex> {
-  const { file, size } = source;
-  if (size > maxHeaderBytes) {
-    throw new RangeError(
-      `Cannot read ${file}: an index must have at most ${maxHeaderBytes} bytes, got ${size}`,
-    );
-  }
-  const bytes = new Uint8Array(size);
-  await readFully(source, bytes, { position: 0 });
-  if (!isUtf8(bytes)) {
-    throw new SyntaxError(`Cannot read ${file}: the index must be UTF-8, got other bytes`);
-  }
-  return parseShardIndex(new TextDecoder().decode(bytes), file);
-}
-
-function parseShardIndex(text: string, file: string): ShardIndex {
-  const cursor = new JsonCursor(text, { file, whole: 'the index' });
-  const shards = new Map<string, string[]>();
-  let hasMap = false;
-  cursor.object('it must be an object', (key) => {
-    if (key !== 'weight_map') return cursor.skip();
-    hasMap = true;
-    cursor.object('weight_map must be an object of strings', (tensor) => {
-      const shard = cursor.string('weight_map must be an object of strings');
-      if (!isFileName(shard)) {
-        cursor.subject = `tensor ${quote(tensor)}`;
-        cursor.fail('its shard must be a file name within the same folder', quote(shard));
-      }
-      const tensors = shards.get(shard);
-      if (tensors === undefined) shards.set(shard, [tensor]);
-      else tensors.push(tensor);
-    });
-  });
-  cursor.end();
-  if (!hasMap) cursor.fail('it must have a weight_map', 'none');
-  return shards;
-}
-
-/** Whether a name stays within its folder on every operating system. */
-function isFileName(name: string): boolean {
-  return /^[^/\\:\p{Cc}]+$/u.test(name) && name !== '.' && name !== '..';
 }

@@ -4,8 +4,8 @@ import { MemorySource, makeFile } from '../../../test/fixtures/safetensors/make-
 import { harmful, harmless, makeRandom } from '../../../test/fixtures/safetensors/mutate.ts';
 import { readFully } from './byte-source.ts';
 import { readHeader } from './header.ts';
-import { readShardIndex } from './open-weights.ts';
 import { readFloat32Into } from './reader.ts';
+import { readShardIndex } from './shard-index.ts';
 import { isFloatDtype } from './tensor-info.ts';
 
 const fixture = (name: string) =>

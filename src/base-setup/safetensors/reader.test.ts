@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeFile } from '../../../test/fixtures/safetensors/make-file.ts';
-import { SafetensorsReader } from './index.ts';
+import type { SafetensorsReader } from './index.ts';
+import { openSafetensors } from './open-weights.ts';
 
 interface Golden {
   readonly metadata: Record<string, string>;
@@ -41,7 +42,7 @@ async function expectTensors(weights: SafetensorsReader, golden: Golden['tensors
 }
 
 test.each(Object.entries(goldens.files))('read() equals Python on %s', async (file, golden) => {
-  const weights = await SafetensorsReader.open(join(fixtures, file));
+  const weights = await openSafetensors(join(fixtures, file));
   expect(Object.fromEntries(weights.metadata)).toEqual(golden.metadata);
   await expectTensors(weights, golden.tensors);
   await weights.close();
@@ -50,7 +51,7 @@ test.each(Object.entries(goldens.files))('read() equals Python on %s', async (fi
 test.each(['sharded', 'sharded/model.safetensors.index.json'])(
   'read() finds tensors in shards: %s',
   async (path) => {
-    const weights = await SafetensorsReader.open(join(fixtures, path));
+    const weights = await openSafetensors(join(fixtures, path));
     const shards = Object.entries(goldens.files).filter(([file]) => file.startsWith('sharded'));
     expect(shards.length).toBe(5);
     await expectTensors(
@@ -66,7 +67,7 @@ test.each(['sharded', 'sharded/model.safetensors.index.json'])(
 );
 
 test('info() returns the position of the bytes for external data', async () => {
-  const weights = await SafetensorsReader.open(join(fixtures, 'floats.safetensors'));
+  const weights = await openSafetensors(join(fixtures, 'floats.safetensors'));
   const { file, offset, length } = weights.info('model.embed_tokens.weight');
   const handle = await open(file);
   const { buffer } = await handle.read(Buffer.alloc(length), 0, length, offset);
@@ -89,7 +90,7 @@ test.each([
   const header = { w: { dtype, shape: [elements], data_offsets: [0, data.length] } };
   const path = join(folder, 'w.safetensors');
   await writeFile(path, makeFile({ header, data }));
-  const weights = await SafetensorsReader.open(path);
+  const weights = await openSafetensors(path);
   const memory = new Float32Array(elements + 2).fill(-1);
   const [alone] = await Promise.all([
     weights.read('w'),
@@ -109,7 +110,7 @@ describe('reading rejects', () => {
   const other = join(fixtures, 'other-dtypes.safetensors');
 
   test.each(['i64', 'f64', 'bool'])('%s as float32', async (name) => {
-    const weights = await SafetensorsReader.open(other);
+    const weights = await openSafetensors(other);
     await expect(weights.read(name)).rejects.toThrow(
       new TypeError(
         `Cannot read tensor "${name}" of ${other} as float32: dtype must be F32, F16, BF16, got ${name.toUpperCase()}; read its bytes instead`,
@@ -119,7 +120,7 @@ describe('reading rejects', () => {
   });
 
   test('a target of the wrong length', async () => {
-    const weights = await SafetensorsReader.open(other);
+    const weights = await openSafetensors(other);
     await expect(weights.readInto('f32', new Float32Array(2))).rejects.toThrow(
       new RangeError(`Cannot read tensor "f32" of ${other}: target must have 1 elements, got 2`),
     );
@@ -127,7 +128,7 @@ describe('reading rejects', () => {
   });
 
   test('an unknown name', async () => {
-    const weights = await SafetensorsReader.open(other);
+    const weights = await openSafetensors(other);
     const error = new RangeError(
       `Cannot read tensor "toString" of ${other}: it must be one of the 8 tensors there, got no such name`,
     );

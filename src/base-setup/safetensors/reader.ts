@@ -1,29 +1,34 @@
-import { type ByteSource, readFully } from './byte-source.ts';
+import { type ByteSource, bytesInMemory, readFully } from './byte-source.ts';
 import { decodeBfloat16, decodeFloat16 } from './float16.ts';
-import { openWeights, type Shard } from './open-weights.ts';
+import { type Header, readHeader } from './header.ts';
 import { countElements, floatDtypes, isFloatDtype, quote, type TensorInfo } from './tensor-info.ts';
 
-/** Weights in a safetensors file or in shards; each tensor is read on demand.
- *  @example
- *  const weights = await SafetensorsReader.open('qwen3-0.6b');
- *  const norm = await weights.read('model.norm.weight');
- *  await weights.close(); */
+/** An open file with a valid header. */
+export interface Shard {
+  readonly source: ByteSource;
+  readonly header: Header;
+}
+
+/** Weights in a safetensors file or in shards; each tensor is read on demand. `openSafetensors`
+ *  opens files. */
 export class SafetensorsReader {
   /** All tensors, by shard and then by position. */
   readonly tensors: readonly TensorInfo[];
   /** The merged `__metadata__` of all shards. */
   readonly metadata: ReadonlyMap<string, string>;
-  private readonly path: string;
+  /** The file, index or folder that was opened. */
+  readonly path: string;
   private readonly sources: readonly ByteSource[];
   private readonly entries: ReadonlyMap<string, { info: TensorInfo; source: ByteSource }>;
 
-  /** Opens a file, an index, or a folder with `model.safetensors` or its index, and checks every
-   *  header. An index decides which tensors of its shards are used. */
-  static async open(path: string): Promise<SafetensorsReader> {
-    return new SafetensorsReader(path, await openWeights(path));
+  /** Reads weights from the bytes of one safetensors file.
+   *  @param file what errors call it */
+  static async fromBytes(bytes: Uint8Array, file: string): Promise<SafetensorsReader> {
+    const source = bytesInMemory(bytes, file);
+    return new SafetensorsReader(file, [{ source, header: await readHeader(source) }]);
   }
 
-  private constructor(path: string, shards: readonly Shard[]) {
+  constructor(path: string, shards: readonly Shard[]) {
     const entries = shards.flatMap(({ source, header }) =>
       header.tensors.map((info) => [info.name, { info, source }] as const),
     );

@@ -1,5 +1,4 @@
-import { maxDims, maxHeaderBytes, metadataKey, prefixBytes } from './header.ts';
-import { singleFileName } from './open-weights.ts';
+import { maxDims, maxHeaderBytes, metadataKey, prefixBytes, singleFileName } from './header.ts';
 import {
   countElements,
   dtypeBytes,
@@ -40,7 +39,7 @@ export function planFile(
   const sorted = specs.toSorted(
     (a, b) =>
       dtypes.indexOf(b.dtype) - dtypes.indexOf(a.dtype) ||
-      Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)),
+      compareBytes(encodeUtf8(a.name), encodeUtf8(b.name)),
   );
   checkMetadata(metadata);
   let end = 0;
@@ -61,18 +60,30 @@ export function planFile(
   return { head, slots };
 }
 
+const SPACE = 0x20;
+
+function encodeUtf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** Orders like C's memcmp; of two with the same start, the shorter comes first. */
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const i = a.findIndex((byte, at) => byte !== b[at]);
+  return i < 0 ? a.length - b.length : a[i]! - (b[i] ?? -1);
+}
+
 function encodeHead(entries: readonly (readonly [string, object])[]): Uint8Array {
   // Written entry by entry because an object would move names that look like numbers to the front.
   const pairs = entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
-  const header = Buffer.from(`{${pairs.join(',')}}`);
+  const header = encodeUtf8(`{${pairs.join(',')}}`);
   const length = Math.ceil(header.byteLength / 8) * 8;
   if (length > maxHeaderBytes) {
     throw new RangeError(
       `Cannot write safetensors: the header must have at most ${maxHeaderBytes} bytes, got ${length}; use more shards`,
     );
   }
-  const head = Buffer.alloc(prefixBytes + length, ' ');
-  head.writeBigUInt64LE(BigInt(length), 0);
+  const head = new Uint8Array(prefixBytes + length).fill(SPACE);
+  new DataView(head.buffer).setBigUint64(0, BigInt(length), true);
   head.set(header, prefixBytes);
   return head;
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SafetensorsReader, writeSafetensors, writeShardedSafetensors } from './index.ts';
+import { type SafetensorsReader, writeSafetensors, writeShardedSafetensors } from './index.ts';
+import { openSafetensors } from './open-weights.ts';
 import { floatDtypes } from './tensor-info.ts';
 
 const fixtures = fileURLToPath(new URL('../../../test/fixtures/safetensors/', import.meta.url));
@@ -29,7 +30,7 @@ async function* readAll(weights: SafetensorsReader, names: readonly string[]) {
 }
 
 test('writeSafetensors() writes the same bytes as Python for any order of tensors', async () => {
-  const weights = await SafetensorsReader.open(join(fixtures, 'floats.safetensors'));
+  const weights = await openSafetensors(join(fixtures, 'floats.safetensors'));
   const tensors = weights.tensors.map(({ name, shape, dtype }) => {
     return { name, shape, dtype: floatDtypes.find((float) => float === dtype)! };
   });
@@ -42,7 +43,7 @@ test('writeSafetensors() writes the same bytes as Python for any order of tensor
 });
 
 test('writeShardedSafetensors() writes the same files as huggingface_hub', async () => {
-  const weights = await SafetensorsReader.open(join(fixtures, 'sharded'));
+  const weights = await openSafetensors(join(fixtures, 'sharded'));
   const tensors = weights.tensors.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const names = tensors.map(({ name }) => name).reverse();
   const shards = await writeShardedSafetensors(folder, {
@@ -93,7 +94,7 @@ test('reading returns the names, shapes, dtypes, metadata and values that were w
       metadata: pairs,
       maxShardBytes: limit,
     });
-    const weights = await SafetensorsReader.open(inner);
+    const weights = await openSafetensors(inner);
     expect(weights.tensors.length).toBe(entries.length);
     for (const { name, shape, dtype, data } of entries) {
       expect(weights.info(name)).toMatchObject({ shape, dtype });
@@ -110,7 +111,7 @@ test('writeSafetensors() rounds to the requested dtype', async () => {
   const w = of('w', 1 + 2 ** -8, 1 + 3 * 2 ** -8, 70000);
   const written = async (dtype: 'F16' | 'BF16') => {
     await writeSafetensors(path, { tensors: [w], stream: [w], dtype });
-    const weights = await SafetensorsReader.open(path);
+    const weights = await openSafetensors(path);
     const values = [...(await weights.read('w'))];
     await weights.close();
     return values;
@@ -130,7 +131,7 @@ test('writeSafetensors() writes many chunks from one reused array', async () => 
   }
   const tensors = ['a', 'b'].map((name) => ({ name, shape }));
   await writeSafetensors(path, { tensors, stream: stream(), dtype: 'BF16' });
-  const weights = await SafetensorsReader.open(path);
+  const weights = await openSafetensors(path);
   const [a, b] = [await weights.read('a'), await weights.read('b')];
   await weights.close();
   expect(a.findIndex((value, i) => value !== i % 251)).toBe(-1);

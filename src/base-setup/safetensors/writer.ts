@@ -1,16 +1,6 @@
-import { join } from 'node:path';
-import { AtomicFile, statIfExists, writeAtomically } from '../../fs/index.ts';
 import { encodeBfloat16, encodeFloat16 } from './float16.ts';
-import { indexFileName, singleFileName } from './open-weights.ts';
-import { type FloatDtype, quote, showList } from './tensor-info.ts';
-import {
-  checkSpecs,
-  planFile,
-  planShardIndex,
-  planShards,
-  type Slot,
-  type TensorSpec,
-} from './write-plan.ts';
+import { dtypeBytes, type FloatDtype, quote, showList } from './tensor-info.ts';
+import { checkSpecs, type FilePlan, planFile, type Slot, type TensorSpec } from './write-plan.ts';
 
 /** Tensors to write, their values and their dtype. */
 export interface WriteOptions {
@@ -24,69 +14,34 @@ export interface WriteOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** Tensors to write and the maximum size of a shard. */
-export interface ShardedWriteOptions extends WriteOptions {
-  /** Tensor bytes per shard, 5 GB by default; a larger tensor gets its own shard. */
-  readonly maxShardBytes?: number;
+/** The bytes of a safetensors file. */
+export async function encodeSafetensors(options: WriteOptions): Promise<Uint8Array<ArrayBuffer>> {
+  const { head, slots } = planTensors(resolveSpecs(options), options);
+  const last = slots.at(-1);
+  const size = last ? last.position + last.elements * dtypeBytes[last.dtype] : head.byteLength;
+  const bytes = new Uint8Array(size);
+  const file: ByteSink = {
+    write: ({ buffer, byteOffset, byteLength }, position) =>
+      bytes.set(new Uint8Array(buffer, byteOffset, byteLength), position),
+  };
+  file.write(head, 0);
+  await writeStream(options.stream, new Map(slots.map((slot) => [slot.name, { file, slot }])));
+  return bytes;
 }
 
-/** Writes one safetensors file, which appears only once it is complete.
- *  @example
- *  await writeSafetensors('adapter_model.safetensors', {
- *    tensors: [{ name: 'w', shape: [2] }],
- *    stream: [{ name: 'w', shape: [2], data: Float32Array.of(1, 2) }],
- *  }); */
-export async function writeSafetensors(path: string, options: WriteOptions): Promise<void> {
-  await writeFiles(new Map([[path, resolveSpecs(options)]]), options);
+/** Lays out a file of some of the tensors. */
+export function planTensors(
+  specs: readonly TensorSpec[],
+  { metadata }: Pick<WriteOptions, 'metadata'>,
+): FilePlan {
+  return planFile(specs, { format: 'pt', ...metadata });
 }
 
-/** Writes `model.safetensors`, or shards and an index with Hugging Face's names if it would exceed
- *  `maxShardBytes`. The index is written last. Returns the names of the shards. */
-export async function writeShardedSafetensors(
-  folder: string,
-  { maxShardBytes = 5e9, ...options }: ShardedWriteOptions,
-): Promise<readonly string[]> {
-  const shards = planShards(resolveSpecs(options), maxShardBytes);
-  const index = shards.size > 1 ? planShardIndex(shards) : undefined;
-  const single = join(folder, singleFileName);
-  if (index !== undefined && (await statIfExists(single)) !== undefined) {
-    throw new Error(
-      `Cannot write shards to ${folder}: it must not contain ${singleFileName}, which readers would load instead of the shards, got one; remove it`,
-    );
-  }
-  const files = [...shards].map(([name, specs]) => [join(folder, name), specs] as const);
-  await writeFiles(new Map(files), options);
-  if (index !== undefined) await writeAtomically(join(folder, indexFileName), index);
-  return [...shards.keys()];
-}
-
-function resolveSpecs({ tensors, dtype = 'F32' }: WriteOptions): readonly TensorSpec[] {
+/** The tensors with their dtypes; throws if a reader would reject them. */
+export function resolveSpecs({ tensors, dtype = 'F32' }: WriteOptions): readonly TensorSpec[] {
   const specs = tensors.map((spec) => ({ ...spec, dtype: spec.dtype ?? dtype }));
   checkSpecs(specs);
   return specs;
-}
-
-/** Writes all files completely, then renames them to their final names. */
-async function writeFiles(
-  contents: ReadonlyMap<string, readonly TensorSpec[]>,
-  { stream, metadata }: WriteOptions,
-): Promise<void> {
-  const files: AtomicFile[] = [];
-  const destinations = new Map<string, Destination>();
-  try {
-    for (const [path, specs] of contents) {
-      const { head, slots } = planFile(specs, { format: 'pt', ...metadata });
-      const file = await AtomicFile.create(path);
-      files.push(file);
-      await file.write(head, 0);
-      for (const slot of slots) destinations.set(slot.name, { file, slot });
-    }
-    await writeStream(stream, destinations);
-    for (const file of files) await file.finish();
-    for (const file of files) await file.commit();
-  } finally {
-    for (const file of files) await file.discard();
-  }
 }
 
 /** A tensor with its values. */
@@ -100,9 +55,14 @@ export interface NamedTensor {
  *  may reuse one array for all. */
 export type TensorStream = Iterable<NamedTensor> | AsyncIterable<NamedTensor>;
 
+/** What receives the bytes of a file. */
+interface ByteSink {
+  write(data: ArrayBufferView, position: number): void | Promise<void>;
+}
+
 /** Where a tensor is written. */
-interface Destination {
-  readonly file: AtomicFile;
+export interface Destination {
+  readonly file: ByteSink;
   readonly slot: Slot;
 }
 
@@ -110,7 +70,7 @@ interface Destination {
 const chunkElements = 2 ** 20;
 
 /** Writes each tensor of the stream to its position; each must come once, in any order. */
-async function writeStream(
+export async function writeStream(
   stream: TensorStream,
   destinations: ReadonlyMap<string, Destination>,
 ): Promise<void> {

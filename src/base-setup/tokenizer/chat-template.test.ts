@@ -6,7 +6,8 @@ import {
   type ChatTemplateOptions,
   formatTime,
 } from './chat-template.ts';
-import { loadTokenizer } from './tokenizer.ts';
+import { loadTokenizer } from './load-tokenizer.ts';
+
 import type { TokenizerConfig } from './tokenizer-files.ts';
 
 interface Chat {

@@ -108,7 +108,7 @@ function decodeByteFallback(next: TextSink): TextSink {
     let end = 0;
     // Each character belongs to the token of its last byte.
     for (const character of text ?? '\ufffd'.repeat(run.length)) {
-      end += text === undefined ? 1 : Buffer.byteLength(character);
+      end += text === undefined ? 1 : new TextEncoder().encode(character).length;
       next.push(character, run[end - 1]!.at);
     }
     run = [];

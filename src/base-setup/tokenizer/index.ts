@@ -1,8 +1,8 @@
 export type { ChatMessage, ChatTemplateOptions } from './chat-template.ts';
+export { loadTokenizer } from './load-tokenizer.ts';
 export {
   type DecodeOptions,
   type EncodeOptions,
-  loadTokenizer,
   StreamingDecoder,
   Tokenizer,
 } from './tokenizer.ts';

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { parseJsonObject, readTextIfExists } from '../../fs/index.ts';
+import { parseJsonObject } from '../../fs/parse-json.ts';
 import type { DecoderConfig } from './decoder.ts';
 import type { PreTokenizerConfig } from './fix-pre-tokenizer.ts';
 
@@ -62,13 +61,23 @@ export interface TokenizerFiles {
   readonly chatTemplate: string | undefined;
 }
 
-/** Reads the files; only tokenizer.json is required. */
-export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles> {
-  const read = <T>(name: string) => readJson<T>(join(folder, name));
+/** The text of a model's file, or undefined if there is no such file. */
+export type ReadModelText = (name: string) => Promise<string | undefined>;
+
+/** Reads the files; only tokenizer.json is required.
+ *  @param where folder or address of the files, for errors */
+export async function readTokenizerFiles(
+  readText: ReadModelText,
+  where: string,
+): Promise<TokenizerFiles> {
+  const read = async <T>(name: string) => {
+    const text = await readText(name);
+    return text === undefined ? undefined : (parseJsonObject(text, joinName(where, name)) as T);
+  };
   const tokenizer = await read<TokenizerJson>('tokenizer.json');
   if (tokenizer === undefined) {
     throw new Error(
-      `Cannot load a tokenizer from ${folder}: it must contain tokenizer.json, got none; save it with a fast tokenizer of transformers`,
+      `Cannot load a tokenizer from ${where}: it must contain tokenizer.json, got none; save it with a fast tokenizer of transformers`,
     );
   }
   return {
@@ -79,11 +88,12 @@ export async function readTokenizerFiles(folder: string): Promise<TokenizerFiles
     },
     model: (await read<TokenIds>('config.json')) ?? {},
     generation: (await read<TokenIds>('generation_config.json')) ?? {},
-    chatTemplate: await readTextIfExists(join(folder, 'chat_template.jinja')),
+    chatTemplate: await readText('chat_template.jinja'),
   };
 }
 
-async function readJson<T>(file: string): Promise<T | undefined> {
-  const text = await readTextIfExists(file);
-  return text === undefined ? undefined : (parseJsonObject(text, file) as T);
+/** A file's name with its folder or address.
+ *  @example 'models/tiny/', 'config.json'  →  'models/tiny/config.json' */
+export function joinName(where: string, name: string): string {
+  return `${where.replace(/[\\/]$/, '')}/${name}`;
 }

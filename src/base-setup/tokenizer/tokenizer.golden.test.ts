@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readFixture, tokenizerFolders } from '../../../test/fixtures/tokenizer/folders.ts';
-import { loadTokenizer, StreamingDecoder, type Tokenizer } from './tokenizer.ts';
+import { loadTokenizer } from './load-tokenizer.ts';
+import { StreamingDecoder, type Tokenizer } from './tokenizer.ts';
 
 interface Golden {
   readonly cases: {

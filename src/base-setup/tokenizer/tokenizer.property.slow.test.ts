@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { Tokenizer as NativeTokenizer } from 'tokenizers';
 import { describe, expect, test } from 'vitest';
 import { tokenizerFolders } from '../../../test/fixtures/tokenizer/folders.ts';
-import { loadTokenizer, StreamingDecoder } from './tokenizer.ts';
+import { loadTokenizer } from './load-tokenizer.ts';
+import { StreamingDecoder } from './tokenizer.ts';
 
 /** Characters that tokenizers treat differently. */
 const snippets = [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import { writeTinyTokenizer } from '../../../test/helpers/tiny-tokenizer.ts';
-import { loadTokenizer } from './tokenizer.ts';
+import { loadTokenizer } from './load-tokenizer.ts';
 
 test('encode() stops a pattern of tokenizer.json that would take years', async () => {
   const folder = writeTinyTokenizer(makeTempFolder());

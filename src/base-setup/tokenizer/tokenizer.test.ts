@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeDecoder } from './decoder.ts';
-import {
-  type DecodeOptions,
-  loadTokenizer,
-  StreamingDecoder,
-  type TokenReader,
-} from './tokenizer.ts';
+import { loadTokenizer } from './load-tokenizer.ts';
+import { type DecodeOptions, StreamingDecoder, type TokenReader } from './tokenizer.ts';
 
 const tiny = fileURLToPath(
   new URL('../../../test/fixtures/tokenizer/tiny-smollm', import.meta.url),

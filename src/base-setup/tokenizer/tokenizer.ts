@@ -1,15 +1,9 @@
-import { join } from 'node:path';
 import { type ChatMessage, ChatTemplate, type ChatTemplateOptions } from './chat-template.ts';
 import { type DecoderStage, makeDecoder, type TextSink } from './decoder.ts';
 import { fixPreTokenizer } from './fix-pre-tokenizer.ts';
 import { LibraryTokenizer } from './libraries.ts';
 import { findSpecialIds, findSpecialTokens, type Vocabulary } from './special-tokens.ts';
-import { callWithin } from './time-limit.ts';
-import {
-  type AddedTokenConfig,
-  readTokenizerFiles,
-  type TokenizerFiles,
-} from './tokenizer-files.ts';
+import { type AddedTokenConfig, joinName, type TokenizerFiles } from './tokenizer-files.ts';
 
 /** Milliseconds that any text may take, plus one per character; real patterns take a thousandth. */
 const encodeTime = 10_000;
@@ -18,6 +12,19 @@ const encodeTime = 10_000;
 export interface EncodeOptions {
   /** Add the tokens that the model expects around a text, such as Llama's `<s>`; true by default. */
   readonly addSpecialTokens?: boolean;
+}
+
+/** Calls a function, and throws what `explain` returns if it takes longer than `limit` milliseconds. */
+export type CallWithin = <T>(
+  run: () => T,
+  options: { readonly limit: number; readonly explain: () => Error },
+) => T;
+
+/** How a tokenizer runs. */
+export interface TokenizerOptions {
+  /** Limits the time of encoding: patterns of a file may never end. A browser has no such limit; there a
+   *  worker can be terminated. */
+  readonly callWithin?: CallWithin | undefined;
 }
 
 /** A model's tokenizer: text to ids and back, with the same results as the native library. */
@@ -35,8 +42,10 @@ export class Tokenizer implements TokenReader {
   readonly decoderStage: DecoderStage;
   private readonly library: LibraryTokenizer;
   private readonly chatTemplate: ChatTemplate;
+  private readonly callWithin: CallWithin;
 
-  constructor(files: TokenizerFiles) {
+  constructor(files: TokenizerFiles, { callWithin = (run) => run() }: TokenizerOptions = {}) {
+    this.callWithin = callWithin;
     const tokenizer = {
       ...files.tokenizer,
       added_tokens: mergeAdded(files),
@@ -68,7 +77,7 @@ export class Tokenizer implements TokenReader {
   encode(text: string, { addSpecialTokens = true }: EncodeOptions = {}): Int32Array {
     const valid = text.replace(/\p{Surrogate}/gu, '\ufffd');
     const options = { add_special_tokens: addSpecialTokens };
-    const { ids, tokens } = callWithin(() => this.library.encode(valid, options), {
+    const { ids, tokens } = this.callWithin(() => this.library.encode(valid, options), {
       limit: encodeTime + text.length,
       explain: () =>
         new Error(
@@ -133,13 +142,14 @@ function mergeAdded({ tokenizer, config }: TokenizerFiles): AddedTokenConfig[] {
   return [...added, ...more];
 }
 
-/** Loads the tokenizer in a model's folder from tokenizer.json and, if present,
- *  tokenizer_config.json, special_tokens_map.json, chat_template.jinja, generation_config.json and
- *  config.json. */
-export async function loadTokenizer(folder: string): Promise<Tokenizer> {
-  const files = await readTokenizerFiles(folder);
+/** Creates a tokenizer from its files. Errors name tokenizer.json.
+ *  @param where folder or address of the files */
+export function createTokenizer(
+  files: TokenizerFiles,
+  { where, ...options }: TokenizerOptions & { readonly where: string },
+): Tokenizer {
   try {
-    return new Tokenizer(files);
+    return new Tokenizer(files, options);
   } catch (cause) {
     const { message } = cause as Error;
     // A library that reads a part of the wrong type fails in its own words.
@@ -147,7 +157,7 @@ export async function loadTokenizer(folder: string): Promise<Tokenizer> {
       cause instanceof TypeError
         ? `it and the files next to it must have the parts that transformers writes, got others (${message}); save the tokenizer again`
         : message;
-    throw new TypeError(`Cannot load ${join(folder, 'tokenizer.json')}: ${problem}`, { cause });
+    throw new TypeError(`Cannot load ${joinName(where, 'tokenizer.json')}: ${problem}`, { cause });
   }
 }
 

@@ -2,6 +2,7 @@ import type { Dim } from '../graph/dim.ts';
 import type { ByteFormat } from '../graph/ops/quantized.ts';
 import type { LoweringContext } from './lowering-context.ts';
 import { onnxDataType } from './model-proto.ts';
+import { lowerMatMul, MICROSOFT } from './products.ts';
 
 export interface ByteProductRequest extends ByteFormat {
   /** Names of x, the weight and, if there are any, the scales. */
@@ -12,8 +13,6 @@ export interface ByteProductRequest extends ByteFormat {
   /** Columns of the product. */
   readonly out: Dim;
 }
-
-const MICROSOFT = 'com.microsoft';
 
 /** Lowers x·W for a weight in bytes. Rows that several weights multiply are quantized once. */
 export function lowerByteProduct(context: LoweringContext, request: ByteProductRequest): string {
@@ -47,10 +46,7 @@ function floatProduct(
   const right = context.reuse(`float32 ${weight}`, () =>
     context.node('Cast', [weight], { attributes: { to: BigInt(onnxDataType.float32) } }),
   );
-  const product = context.node('FusedMatMul', [x, right], {
-    domain: MICROSOFT,
-    attributes: { transA: 0n, transB: BigInt(transposed), alpha: 1 },
-  });
+  const product = lowerMatMul(context, [x, right], { transB: transposed });
   return scales === undefined ? product : context.node('Mul', [product, scales]);
 }
 

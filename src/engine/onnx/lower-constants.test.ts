@@ -183,7 +183,7 @@ describe('constants in a safetensors file', () => {
     const [first, second] = folders.map((folder) => writePair(join(folder, 'w.safetensors')));
     const y = add(square((first as { a: FileSlice }).a), square((second as { a: FileSlice }).a));
     const [one, other] = folders.map((folder) => realpathSync(folder));
-    expect(() => lower(makeGraph({ y }))).toThrow(
+    expect(() => lower(makeGraph({ y }), { resolveFile: realpathSync })).toThrow(
       new Error(
         `Cannot lower the graph: constants must be in files of one folder, got ${one} and ${other}`,
       ),
@@ -192,8 +192,18 @@ describe('constants in a safetensors file', () => {
 
   test('in a missing file are rejected', () => {
     const file = join(makeTempFolder(), 'missing.safetensors');
-    expect(() => lower(makeGraph({ y: square({ file, offset: 0, length: 16 }) }))).toThrow(
+    const graph = makeGraph({ y: square({ file, offset: 0, length: 16 }) });
+    expect(() => lower(graph, { resolveFile: realpathSync })).toThrow(
       `ENOENT: no such file or directory, lstat '${file}'`,
+    );
+  });
+
+  test('are rejected by devices that read no files', () => {
+    const graph = makeGraph({ y: square({ file: 'w.safetensors', offset: 0, length: 16 }) });
+    expect(() => lower(graph)).toThrow(
+      new Error(
+        'Cannot lower the graph: this device reads no files, got a constant in w.safetensors',
+      ),
     );
   });
 });

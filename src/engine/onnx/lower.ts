@@ -1,10 +1,8 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
 import { type Graph, topologicalOrder } from '../graph/graph.ts';
 import type { ConstantData, FileSlice } from '../graph/ops/source.ts';
 import { nameValues } from '../graph/print.ts';
 import type { TensorType, Value } from '../graph/value.ts';
-import { LoweringContext } from './lowering-context.ts';
+import { LoweringContext, type LoweringTarget } from './lowering-context.ts';
 import { encodeModel, type OnnxModel, type OnnxNode, type OnnxTensor } from './model-proto.ts';
 import { type LoweredOp, rules } from './rules.ts';
 
@@ -29,13 +27,24 @@ interface NodeSummary {
 /** Larger constants are stored outside the model, because protocol buffers are limited to 2 GB. */
 const INLINE_BYTES = 1024;
 
+/** For whom a graph is lowered. */
+export interface LowerOptions {
+  /** The kernels that exist there; all of ONNX Runtime's on the CPU by default. */
+  readonly target?: LoweringTarget;
+  /** Resolves the links in a path; without it, constants cannot be in files. */
+  readonly resolveFile?: ((file: string) => string) | undefined;
+}
+
 /** Writes a graph as an ONNX model. */
-export function lower(graph: Graph): LoweredGraph {
-  const context = new LoweringContext(graph);
+export function lower(
+  graph: Graph,
+  { target = 'cpu', resolveFile }: LowerOptions = {},
+): LoweredGraph {
+  const context = new LoweringContext(graph, target);
   const names = nameValues(graph);
   const tensors = new Map<Value, string>();
   const nodes = new Map<string, NodeSummary>();
-  const constants = new ConstantStore();
+  const constants = new ConstantStore(resolveFile);
 
   for (const value of topologicalOrder(Object.values(graph.outputs))) {
     const name = names.get(value) as string;
@@ -118,6 +127,11 @@ class ConstantStore {
   tensors: OnnxTensor[] = [];
   readonly externalData = new Map<string, Uint8Array>();
   externalFolder: string | undefined;
+  private readonly resolveFile: LowerOptions['resolveFile'];
+
+  constructor(resolveFile: LowerOptions['resolveFile']) {
+    this.resolveFile = resolveFile;
+  }
 
   add({ attributes, dtype, shape }: Value): string {
     const { data } = attributes as { data: ConstantData | FileSlice };
@@ -147,13 +161,20 @@ class ConstantStore {
 
   /** ONNX Runtime reads files of one folder only and rejects links that leave it, so links are resolved. */
   private placeInFile({ file, offset, length }: FileSlice): OnnxTensor['data'] {
-    const path = realpathSync(file);
-    this.externalFolder ??= dirname(path);
-    if (dirname(path) !== this.externalFolder) {
+    if (this.resolveFile === undefined) {
       throw new Error(
-        `Cannot lower the graph: constants must be in files of one folder, got ${this.externalFolder} and ${dirname(path)}`,
+        `Cannot lower the graph: this device reads no files, got a constant in ${file}`,
       );
     }
-    return { location: basename(path), offset, length };
+    const path = this.resolveFile(file);
+    const end = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
+    const folder = path.slice(0, end) || '/';
+    this.externalFolder ??= folder;
+    if (folder !== this.externalFolder) {
+      throw new Error(
+        `Cannot lower the graph: constants must be in files of one folder, got ${this.externalFolder} and ${folder}`,
+      );
+    }
+    return { location: path.slice(end + 1), offset, length };
   }
 }

@@ -19,6 +19,9 @@ const arrayFrom = {
 
 type ScalarDType = keyof typeof arrayFrom;
 
+/** The kernels that lowered nodes may use: those of ONNX Runtime on a CPU, or those of its WebGPU provider. */
+export type LoweringTarget = 'cpu' | 'webgpu';
+
 /** Collects ONNX nodes and initialisers while a graph is lowered, one value at a time. */
 export class LoweringContext {
   readonly nodes: OnnxNode[] = [];
@@ -27,10 +30,12 @@ export class LoweringContext {
   private readonly reused = new Map<string, string>();
   private current = '';
   private parts = 0;
+  readonly target: LoweringTarget;
   private readonly graph: Graph;
 
-  constructor(graph: Graph) {
+  constructor(graph: Graph, target: LoweringTarget) {
     this.graph = graph;
+    this.target = target;
   }
 
   /** Names the next nodes after the value that they compute, so errors can refer to it. */

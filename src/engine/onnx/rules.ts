@@ -4,6 +4,7 @@ import type { Value } from '../graph/value.ts';
 import { lowerByteProduct } from './byte-product.ts';
 import type { LoweringContext } from './lowering-context.ts';
 import { onnxDataType } from './model-proto.ts';
+import { lowerMatMul, MICROSOFT } from './products.ts';
 
 type AttributesOf<K extends OpName> = Parameters<(typeof ops)[K]['infer']>[1];
 
@@ -18,8 +19,6 @@ type Rule<K extends OpName> = (request: LoweringRequest<K>) => string;
 
 /** Ops that become nodes; `input` and `constant` become the model's inputs and initialisers. */
 export type LoweredOp = Exclude<OpName, 'input' | 'constant'>;
-
-const MICROSOFT = 'com.microsoft';
 
 /** A rule for an op that is one ONNX node with the same operands. */
 const direct =
@@ -52,29 +51,32 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
   sigmoid: direct('Sigmoid'),
   erf: direct('Erf'),
   abs: direct('Abs'),
-  sign: direct('Sign'),
+  sign: ({ context, inputs: [x = ''] }) => {
+    if (context.target === 'cpu') return context.node('Sign', [x]);
+    const zero = context.scalar(0);
+    const [above, below] = ['Greater', 'Less'].map((comparison) =>
+      context.node('Cast', [context.node(comparison, [x, zero])], {
+        attributes: { to: BigInt(onnxDataType.float32) },
+      }),
+    );
+    return context.node('Sub', [above!, below!]);
+  },
   clip: ({ context, inputs, attributes: { min, max } }) =>
     context.node('Clip', [...inputs, context.scalar(min), context.scalar(max)]),
   where: direct('Where'),
   cast: ({ context, inputs, attributes: { to } }) =>
     context.node('Cast', inputs, { attributes: { to: BigInt(onnxDataType[to]) } }),
 
-  matmul: ({ context, inputs, attributes: { transA, transB, alpha } }) =>
-    context.node('FusedMatMul', inputs, {
-      domain: MICROSOFT,
-      attributes: { transA: BigInt(transA), transB: BigInt(transB), alpha },
-    }),
-
-  mergedWeight: ({ context, inputs: [w = '', a = '', b = ''], attributes: { scaling } }) => {
-    const attributes = { transA: 0n, transB: 0n, alpha: scaling };
-    const product = context.node('FusedMatMul', [b, a], { domain: MICROSOFT, attributes });
-    return context.node('Add', [w, product]);
+  matmul: ({ context, inputs: [a = '', b = ''], attributes, value }) => {
+    const [rankA = 2, rankB = 2] = value.inputs.map(({ shape }) => shape.length);
+    return lowerMatMul(context, [a, b], { ...attributes, ranks: [rankA, rankB] });
   },
-  adaptedLinear: ({ context, inputs }) =>
-    context.node('FusedMatMul', inputs.slice(0, 2), {
-      domain: MICROSOFT,
-      attributes: { transA: 0n, transB: 1n, alpha: 1 },
-    }),
+  mergedWeight: ({ context, inputs: [w = '', a = '', b = ''], attributes: { scaling } }) =>
+    context.node('Add', [w, lowerMatMul(context, [b, a], { alpha: scaling })]),
+  adaptedLinear: ({ context, inputs: [x = '', w = ''], value }) => {
+    const rank = value.inputs[0]!.shape.length;
+    return lowerMatMul(context, [x, w], { transB: true, ranks: [rank, 2] });
+  },
 
   byteProduct: ({ context, inputs, attributes, value }) => {
     const [inner, out] = [value.inputs[0]!.shape[1]!, value.shape[1]!];
@@ -149,8 +151,14 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
     return context.node('Cast', [index], { attributes: { to: BigInt(onnxDataType.int32) } });
   },
 
-  logSoftmax: ({ context, inputs }) =>
-    context.node('LogSoftmax', inputs, { attributes: { axis: -1n } }),
+  logSoftmax: ({ context, inputs: [x = ''] }) => {
+    if (context.target === 'cpu')
+      return context.node('LogSoftmax', [x], { attributes: { axis: -1n } });
+    const last = context.integers([-1]);
+    const shifted = context.node('Sub', [x, context.node('ReduceMax', [x, last])]);
+    const sum = context.node('ReduceSum', [context.node('Exp', [shifted]), last]);
+    return context.node('Sub', [shifted, context.node('Log', [sum])]);
+  },
   softmax: ({ context, inputs }) => context.node('Softmax', inputs, { attributes: { axis: -1n } }),
   silu: ({ context, inputs }) =>
     context.node('QuickGelu', inputs, { domain: MICROSOFT, attributes: { alpha: 1 } }),
@@ -186,5 +194,8 @@ function norm({
 }
 
 function zeros(context: LoweringContext, { shape }: Value): string {
+  if (context.target === 'webgpu') {
+    return context.node('Expand', [context.scalar(0), context.sizes(shape)]);
+  }
   return context.node('ConstantOfShape', [context.sizes(shape)]);
 }

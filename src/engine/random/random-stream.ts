@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { Sha256 } from '../hash/index.ts';
 
 /** A part of a stream's name: a purpose, a step, the index of a prompt, … */
 export type StreamKey = string | number;
@@ -21,9 +21,8 @@ export function randomStream(seed: StreamKey, ...keys: readonly StreamKey[]): Ra
       );
     }
   }
-  const digest = createHash('sha256').update(JSON.stringify(names)).digest();
-  const words = [0, 4, 8].map((offset) => digest.readUInt32BE(offset));
-  return new RandomStream(new Sfc32(words as [number, number, number]));
+  const [a, b, c] = new Sha256().update(JSON.stringify(names)).words();
+  return new RandomStream(new Sfc32([a!, b!, c!]));
 }
 
 /** Random numbers from one generator; created by `randomStream()`. */

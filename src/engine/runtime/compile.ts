@@ -1,17 +1,31 @@
-import { Tensor as OrtTensor } from 'onnxruntime-node';
 import { formatShape } from '../graph/dim.ts';
 import type { Graph } from '../graph/graph.ts';
 import { sliceGathers } from '../graph/slice-gathers.ts';
 import type { TensorType } from '../graph/value.ts';
 import { type LoweredGraph, lower, outputName } from '../onnx/lower.ts';
+import type { Backend, Device } from './backend.ts';
 import { expectNoNaN, type Watch, watchAllValues } from './check-numerics.ts';
+import { backendOf } from './devices.ts';
 import { type Bindings, bindFeeds, type Feeds, resolveShape } from './feeds.ts';
 import { countFlops, isObserved, reportRun } from './observe-runs.ts';
-import { leaseSession, type SessionLease, type SessionOptions } from './session.ts';
-import { type HostDType, type Tensor, tensor } from './tensor.ts';
+import { leaseSession, type SessionLease } from './session.ts';
+import type { Tensor } from './tensor.ts';
+import { threadCount } from './thread-count.ts';
 
 /** How a graph is compiled and whether its values are checked. */
-export interface CompileOptions extends SessionOptions {
+export interface CompileOptions {
+  /** Where it runs; `cpu` by default. */
+  readonly device?: Device | Backend;
+  /** Threads inside one op; `threadCount()` by default. */
+  readonly threads?: number;
+  /** Keep the memory of a run for the next one, which is faster for large values, instead of freeing it;
+   *  false by default. */
+  readonly arena?: boolean;
+  /** Outputs that stay in the memory of a device with its own, to be fed to other graphs there: nothing by
+   *  default. */
+  readonly keep?: readonly string[] | ((output: string) => boolean);
+  /** For debugging: the start of the path of a file that lists the provider and time of every node. */
+  readonly profile?: string | undefined;
   /** For debugging: check every value of a run and name the first op that produced a NaN. */
   readonly checkNumerics?: boolean;
 }
@@ -47,10 +61,8 @@ export class CompiledGraph {
   async run(feeds: Feeds): Promise<Outputs> {
     if (this.disposed) throw new Error('Cannot run the graph: it was disposed');
     const bindings = bindFeeds(this, feeds);
-    const ortFeeds: Record<string, OrtTensor> = {};
-    for (const name of Object.keys(this.inputs)) ortFeeds[name] = toOrt(feeds[name] as Tensor);
     const start = performance.now();
-    const running = this.lease.session.run(ortFeeds);
+    const running = this.lease.session.run(feeds);
     this.running.add(running);
     const results = await running
       .catch((error: Error) => {
@@ -63,7 +75,7 @@ export class CompiledGraph {
     }
     const outputs: Outputs = {};
     for (const name of this.outputs) {
-      outputs[name] = fromOrt(results[outputName(name)] as OrtTensor);
+      outputs[name] = results[outputName(name)] as Tensor;
     }
     return outputs;
   }
@@ -92,12 +104,16 @@ export class CompiledGraph {
 
 /** Compiles a graph for a device. Graphs of equal structure share one session. */
 export async function compile(graph: Graph, options: CompileOptions = {}): Promise<CompiledGraph> {
-  const { checkNumerics = false, ...sessionOptions } = options;
-  const watch = checkNumerics ? watchAllValues(graph) : undefined;
+  const { device = 'cpu', threads = threadCount(), arena = false, profile } = options;
+  const backend = backendOf(device);
+  const watch = options.checkNumerics ? watchAllValues(graph) : undefined;
   const watched = watch?.graph ?? sliceGathers(graph);
-  const lowered = lower(watched);
+  const { resolveFile } = await backend.open();
+  const lowered = lower(watched, { target: backend.target, resolveFile });
   const { nodes } = lowered;
-  const parts = { nodes, lease: await leaseSession(lowered, sessionOptions) };
+  const keep = backend.keepsTensors && !watch ? keptOutputs(watched, options.keep) : [];
+  const lease = await leaseSession(lowered, { backend, threads, arena, keep, profile });
+  const parts = { nodes, lease };
   return watch ? new CheckedGraph(watched, { ...parts, watch }) : new CompiledGraph(watched, parts);
 }
 
@@ -117,10 +133,8 @@ class CheckedGraph extends CompiledGraph {
   }
 }
 
-function toOrt({ dtype, data, shape }: Tensor): OrtTensor {
-  return new OrtTensor(dtype, data as Float32Array, shape);
-}
-
-function fromOrt({ data, dims }: OrtTensor): Tensor {
-  return tensor(data as Float32Array, dims) as Tensor<HostDType>;
+/** The model's names of the outputs that stay on the device. */
+function keptOutputs({ outputs }: Graph, keep: CompileOptions['keep'] = []): string[] {
+  const isKept = typeof keep === 'function' ? keep : (name: string) => keep.includes(name);
+  return Object.keys(outputs).filter(isKept).map(outputName);
 }

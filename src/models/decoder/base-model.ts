@@ -2,9 +2,12 @@ import type { AdapterBase, BaseFingerprint } from '../../base-setup/lora/base-fi
 import type { LoraAdapter, ModuleShapes } from '../../base-setup/lora/lora-adapter.ts';
 import type { Graph } from '../../engine/graph/index.ts';
 import {
+  type Backend,
+  backendOf,
   type CompiledGraph,
   type CompileOptions,
   compile,
+  type Device,
   type Feeds,
   type GraphInputs,
   type Tensor,
@@ -30,6 +33,8 @@ export interface BaseModelOptions {
   readonly bytes?: ByteBase | undefined;
   /** Number of layers that one ONNX Runtime session runs; all for small models, 1 for others. */
   readonly layersPerSession?: number;
+  /** Where the graphs run; `cpu` by default. */
+  readonly device?: Device | Backend | undefined;
   /** Hub id or folder, for errors. */
   readonly name?: string | undefined;
 }
@@ -52,6 +57,8 @@ export class BaseModel implements AdapterBase {
   readonly name: string | undefined;
   /** Number of layers that one ONNX Runtime session runs. */
   readonly layersPerSession: number;
+  /** Where the graphs of all roles run. */
+  readonly backend: Backend;
   private readonly compiled = new Map<string, Promise<CompiledGraph>>();
   private readonly built = new Map<string, unknown>();
 
@@ -62,6 +69,7 @@ export class BaseModel implements AdapterBase {
       layersPerSession = defaultLayersPerSession(architecture),
       name,
       bytes,
+      device = 'cpu',
     }: BaseModelOptions = {},
   ) {
     this.architecture = architecture;
@@ -69,6 +77,7 @@ export class BaseModel implements AdapterBase {
     this.bytes = bytes;
     this.name = name;
     this.layersPerSession = layersPerSession;
+    this.backend = backendOf(device);
   }
 
   /** [out, in] of every linear module of every layer, by full name. */
@@ -159,9 +168,10 @@ export class BaseModel implements AdapterBase {
     return this.built.get(key) as T;
   }
 
-  /** Compiles a graph once for this model. */
+  /** Compiles a graph once for this model and its device. */
   compile(key: string, build: () => Graph, options: CompileOptions = {}): Promise<CompiledGraph> {
-    const compiled = this.compiled.get(key) ?? compile(build(), options);
+    const compiled =
+      this.compiled.get(key) ?? compile(build(), { ...options, device: this.backend });
     this.compiled.set(key, compiled);
     return compiled;
   }

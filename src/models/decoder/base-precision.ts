@@ -12,9 +12,7 @@ import {
 import { compile, type Feeds, tensor } from '../../engine/runtime/index.ts';
 import { readTextIfExists, writeAtomically } from '../../fs/index.ts';
 import { exactFormat } from './quantize-base.ts';
-
-/** Precision of a base's matrices: float32 numbers, or bytes with one scale per output. */
-export type BasePrecision = 'f32' | 'int8';
+import type { BasePrecision } from './read-base.ts';
 
 /** How fast this machine multiplies by weights in bytes. */
 interface ByteSpeed {

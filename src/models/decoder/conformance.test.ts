@@ -20,7 +20,8 @@ import {
 } from '../../../test/helpers/model-runs.ts';
 import { LoraAdapter } from '../../base-setup/lora/lora-adapter.ts';
 import type { LoraConfig } from '../../base-setup/lora/lora-config.ts';
-import { SafetensorsReader } from '../../base-setup/safetensors/index.ts';
+import { openSafetensors } from '../../base-setup/safetensors/open-weights.ts';
+
 import type { Tokenizer } from '../../base-setup/tokenizer/index.ts';
 import { RewardModel } from '../reward-model.ts';
 import { ValueModel } from '../value-model.ts';
@@ -291,7 +292,7 @@ describe.each(fixtureCases)('$name in $precision', ({ name, precision: basePreci
   });
 
   test('weightShapes() are the names and shapes in the file', async () => {
-    const reader = await SafetensorsReader.open(fixtureFolder(name));
+    const reader = await openSafetensors(fixtureFolder(name));
     await reader.close();
     // An older GPT-2 file has no prefix but has causal masks.
     const prefix = name === 'gpt2-inner' ? 'transformer.' : '';

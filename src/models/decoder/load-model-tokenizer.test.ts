@@ -3,7 +3,8 @@ import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
 import { writeTinyTokenizer } from '../../../test/helpers/tiny-tokenizer.ts';
 import { resolveModelConfig } from '../../config/model-config.ts';
 import { createModel, freshArchitecture } from './create-model.ts';
-import { expectMatchingVocabulary, loadModel } from './load-model.ts';
+import { loadModel } from './load-model.ts';
+import { expectMatchingVocabulary } from './read-base.ts';
 import { saveModel } from './save-model.ts';
 
 /** Loads a model with an embedding of this many rows and a tokenizer of 11 tokens. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fixtureFolder, fixtureNames, loadFolder } from '../../../test/helpers/model-fixtures.ts';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
-import { SafetensorsReader } from '../../base-setup/safetensors/index.ts';
+import { openSafetensors } from '../../base-setup/safetensors/open-weights.ts';
 
 /** A copy of a fixture with some fields of its config.json changed. */
 function changeConfig(name: string, changes: Record<string, unknown>): string {
@@ -24,7 +24,7 @@ describe('loadBase()', () => {
   test('is tested with weights of every float type, in one file and in shards', async () => {
     const stored = await Promise.all(
       fixtureNames.map(async (name) => {
-        const reader = await SafetensorsReader.open(fixtureFolder(name));
+        const reader = await openSafetensors(fixtureFolder(name));
         await reader.close();
         const files = new Set(reader.tensors.map(({ file }) => file)).size;
         return `${reader.info(reader.tensors[0]?.name ?? '').dtype} in ${files}`;

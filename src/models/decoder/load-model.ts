@@ -2,15 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ResolveModelOptions, resolveModel } from '../../base-setup/hub/index.ts';
 import type { AdapterBase, BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
-import { SafetensorsReader } from '../../base-setup/safetensors/index.ts';
+import { openSafetensors } from '../../base-setup/safetensors/index.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
-import { type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { parseJsonObject } from '../../fs/index.ts';
-import { BaseModel } from './base-model.ts';
-import { type BasePrecision, chooseBasePrecision } from './base-precision.ts';
+import type { BaseModel } from './base-model.ts';
+import { chooseBasePrecision } from './base-precision.ts';
 import { type Architecture, readArchitecture } from './families/index.ts';
 import { byName, fingerprintStream, type NamedWeight } from './fingerprint-weights.ts';
-import { quantizeBase } from './quantize-base.ts';
+import {
+  type BasePrecision,
+  checkShapes,
+  expectMatchingVocabulary,
+  type ReadBaseOptions,
+  readBase,
+  readWeights,
+} from './read-base.ts';
 import { moduleShapes, weightShapes } from './weight-shapes.ts';
 
 /** A base model and its tokenizer, read from the same folder. */
@@ -52,79 +58,34 @@ async function loadModelTokenizer(folder: string, { config }: Architecture): Pro
   return tokenizer;
 }
 
-/** Most rows of an embedding without a token: models round their vocabulary up, such as Phi-2 from
- *  50,295 tokens to 51,200 rows and Qwen3 from 151,669 to 151,936. */
-const MAX_PADDING = { rows: 256, fraction: 0.05 };
-
-/** Requires that every token has a row of the embedding, and that few rows have no token. */
-export function expectMatchingVocabulary(
-  folder: string,
-  { tokens, rows }: { readonly tokens: number; readonly rows: number },
-): void {
-  const maxPadding = Math.max(MAX_PADDING.rows, Math.floor(MAX_PADDING.fraction * rows));
-  if (tokens <= rows && rows - tokens <= maxPadding) return;
-  const show = (count: number) => count.toLocaleString('en');
-  const rule =
-    tokens > rows
-      ? `its token ids must be below the model's vocab_size of ${show(rows)}, got ids up to ${show(tokens - 1)}`
-      : `it must have at least ${show(rows - maxPadding)} tokens for the model's vocab_size of ${show(rows)}, got ${show(tokens)}`;
-  throw new RangeError(
-    `Cannot use the tokenizer in ${folder}: ${rule}; it belongs to another model, copy the files of the right one`,
-  );
-}
-
 /** Reads and checks a folder's config.json. */
 export async function readConfig(folder: string): Promise<Architecture> {
   const file = join(folder, 'config.json');
   return readArchitecture(parseJsonObject(await readFile(file, 'utf8'), file), file);
 }
 
-/**
- * Loads the base model of a folder. Weights are read one by one, each into its own float32 array, so
- * no second copy exists; with precision int8, each array is freed once it is quantized.
- */
+/** Loads the base model of a folder. */
 export async function loadBase(
   folder: string,
   architecture: Architecture,
-  { name = folder, precision = 'f32' }: LoadBaseOptions = {},
+  options: ReadBaseOptions = {},
 ): Promise<BaseModel> {
-  if (precision === 'int8') {
-    const shapes = [...weightShapes(architecture)].sort(byName);
-    return quantizeBase(architecture, readWeights(folder, { architecture, shapes }), { name });
-  }
-  const weights = new Map<string, Tensor<'float32'>>();
-  const shapes = weightShapes(architecture);
-  for await (const [weight, values] of readWeights(folder, { architecture, shapes })) {
-    weights.set(weight, values);
-  }
-  return new BaseModel(architecture, weights, { name });
-}
-
-interface LoadBaseOptions {
-  /** What errors call the model; the folder by default. */
-  readonly name?: string | undefined;
-  /** f32 by default. */
-  readonly precision?: BasePrecision | undefined;
-}
-
-interface WantedWeights {
-  readonly architecture: Architecture;
-  /** Names and shapes, in the order in which to read them. */
-  readonly shapes: Iterable<readonly [string, readonly number[]]>;
-}
-
-/** Reads weights one by one. */
-async function* readWeights(
-  folder: string,
-  { architecture, shapes }: WantedWeights,
-): AsyncGenerator<NamedWeight> {
-  const reader = await SafetensorsReader.open(folder);
+  const reader = await openSafetensors(folder);
   try {
-    for (const [weight, shape] of shapes) {
-      const stored = storedName(reader, weight, architecture);
-      expectShape(reader, stored, { folder, shape });
-      yield [weight, tensor(await reader.read(stored), shape)];
-    }
+    return await readBase(reader, architecture, { name: folder, ...options });
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Reads weights of a folder one by one. */
+async function* readFolder(
+  folder: string,
+  architecture: Architecture,
+): AsyncGenerator<NamedWeight> {
+  const reader = await openSafetensors(folder);
+  try {
+    yield* readWeights(reader, architecture, [...weightShapes(architecture)].sort(byName));
   } finally {
     await reader.close();
   }
@@ -148,14 +109,12 @@ export async function readModelHeader(
   const architecture = await readConfig(folder);
   const tokenizer = await loadModelTokenizer(folder, architecture);
   await checkWeights(folder, architecture);
-  const shapes = [...weightShapes(architecture)].sort(byName);
   let fingerprint: Promise<BaseFingerprint> | undefined;
   const base = {
     ...{ name, architecture },
     modules: () => moduleShapes(architecture),
     fingerprint: () => {
-      const weights = readWeights(folder, { architecture, shapes });
-      fingerprint ??= fingerprintStream(architecture, weights);
+      fingerprint ??= fingerprintStream(architecture, readFolder(folder, architecture));
       return fingerprint;
     },
   };
@@ -164,32 +123,10 @@ export async function readModelHeader(
 
 /** Checks that a folder has every weight of the model in its shape, from the headers of the files. */
 async function checkWeights(folder: string, architecture: Architecture): Promise<void> {
-  const reader = await SafetensorsReader.open(folder);
+  const reader = await openSafetensors(folder);
   try {
-    for (const [weight, shape] of weightShapes(architecture)) {
-      expectShape(reader, storedName(reader, weight, architecture), { folder, shape });
-    }
+    checkShapes(reader, architecture);
   } finally {
     await reader.close();
   }
-}
-
-/** Some files leave out the prefix of the whole model, such as GPT-2's `transformer.`. */
-function storedName(reader: SafetensorsReader, name: string, { family }: Architecture): string {
-  const [prefix] = family.names.embedding.split('.');
-  const short = name.replace(`${prefix}.`, '');
-  return !reader.has(name) && reader.has(short) ? short : name;
-}
-
-function expectShape(
-  reader: SafetensorsReader,
-  name: string,
-  { folder, shape }: { folder: string; shape: readonly number[] },
-): void {
-  const actual = reader.has(name) ? reader.info(name).shape : undefined;
-  if (actual?.length === shape.length && actual.every((size, axis) => size === shape[axis])) return;
-  const got = actual === undefined ? 'no tensor of that name' : `[${actual}]`;
-  throw new RangeError(
-    `Cannot load ${folder}: according to its config.json "${name}" must be [${shape}], got ${got}; the weights belong to another model`,
-  );
 }

@@ -11,7 +11,8 @@ import {
   readPeftGolden,
 } from '../../../test/helpers/peft-golden.ts';
 import { makeTempFolder } from '../../../test/helpers/runtime-temp-folder.ts';
-import { SafetensorsReader } from '../../base-setup/safetensors/index.ts';
+import { openSafetensors } from '../../base-setup/safetensors/open-weights.ts';
+
 import { readArchitecture } from './families/index.ts';
 import { mergeAdapter } from './merge-adapter.ts';
 import { saveModel } from './save-model.ts';
@@ -118,7 +119,7 @@ describe('saveModel()', () => {
       ['llama', true],
     ] as const) {
       await saveModel(folder, (await readPeftGolden(family)).base);
-      const reader = await SafetensorsReader.open(folder);
+      const reader = await openSafetensors(folder);
       expect(reader.has('lm_head.weight')).toBe(untied);
       await reader.close();
     }

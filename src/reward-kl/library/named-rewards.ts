@@ -13,7 +13,8 @@ import {
   jsonSchemaOptions,
 } from './format.ts';
 import { type LibraryReward, parseOptions } from './library-reward.ts';
-import { keyword, keywordOptions, regex, regexOptions, sentiment } from './text-content.ts';
+import { sentiment } from './sentiment.ts';
+import { keyword, keywordOptions, regex, regexOptions } from './text-content.ts';
 import {
   brevity,
   brevityOptions,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { samplesOf } from '../../../test/helpers/reward-samples.ts';
-import { keyword, regex, sentiment } from './text-content.ts';
+import { sentiment } from './sentiment.ts';
+import { keyword, regex } from './text-content.ts';
 
 describe('keyword', () => {
   test('is the fraction of wanted words minus the fraction of unwanted words', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { randomStream } from '../engine/random/index.ts';
-import { retryDelay } from './send-with-retries.ts';
+import { retryDelay } from './timing.ts';
 
 describe('retryDelay()', () => {
   const half = { next: () => 0.5 };

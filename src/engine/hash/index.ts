@@ -1,0 +1,1 @@
+export { Sha256 } from './sha256.ts';
