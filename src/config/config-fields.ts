@@ -34,8 +34,16 @@ interface JsonSchema {
   readonly exclusiveMaximum?: number;
 }
 
+const known = new WeakMap<z.ZodObject, readonly ConfigField[]>();
+
 /** The fields of a flat schema, in order. */
-export function configFields(schema: z.ZodObject): ConfigField[] {
+export function configFields(schema: z.ZodObject): readonly ConfigField[] {
+  const fields = known.get(schema) ?? listFields(schema);
+  known.set(schema, fields);
+  return fields;
+}
+
+function listFields(schema: z.ZodObject): readonly ConfigField[] {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input' });
   return Object.entries(schema.shape).map(([key, field]) => {
     const { type, description = '', default: standard, ...json } = properties[key] as JsonSchema;

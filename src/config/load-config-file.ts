@@ -26,8 +26,35 @@ export async function loadConfigValues<O extends object>(
   file: string,
   shape: z.ZodRawShape,
 ): Promise<Partial<O>> {
-  const schema = z.strictObject(shape).partial();
-  const { values, lines } = await readContent(file);
+  return checkContent<O>(await readContent(file), { file, shape });
+}
+
+/** Where content comes from and what it may contain. */
+interface ContentRules {
+  readonly file: string;
+  /** The fields of the schema. */
+  readonly shape: z.ZodRawShape;
+}
+
+/** The values of a YAML or JSON config, checked as those of a file. */
+export function parseConfigText<O extends object>(text: string, rules: ContentRules): Partial<O> {
+  return checkContent<O>(parseText(text, rules.file), rules);
+}
+
+const partialSchemas = new WeakMap<z.ZodRawShape, z.ZodObject>();
+
+/** The schema of a config in which every field may be missing. */
+function partialSchema(shape: z.ZodRawShape): z.ZodObject {
+  const schema = partialSchemas.get(shape) ?? z.strictObject(shape).partial();
+  partialSchemas.set(shape, schema);
+  return schema;
+}
+
+function checkContent<O extends object>(
+  { values, lines }: FileContent,
+  { file, shape }: ContentRules,
+): Partial<O> {
+  const schema = partialSchema(shape);
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw new ConfigError(
       `Cannot use ${file}: it must contain keys and values, got ${show(values)}; write lines such as "prompts: prompts.jsonl"`,

@@ -7,6 +7,9 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Largest distance of a similar name, as a share of its length. */
+const MAX_DISTANCE = 0.4;
+
 /** Shorter names of config keys. */
 export const aliasesOf: Readonly<Record<string, string>> = { model: 'modelName' };
 
@@ -90,12 +93,16 @@ function show(value: unknown): string {
 /** The most similar known name, if any is close; ignores case, `-` and `_`.
  *  @example 'hidden_sise' of ['hiddenSize', 'headDim']  →  'hiddenSize' */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
-  const distances = names.map((other) => editDistance(normalizeName(name), normalizeName(other)));
-  const least = Math.min(...distances);
-  const nearest = names[distances.indexOf(least)];
-  return nearest !== undefined && least <= 0.4 * Math.max(name.length, nearest.length)
-    ? nearest
-    : undefined;
+  const normalized = normalizeName(name);
+  const limitOf = (other: string) => MAX_DISTANCE * Math.max(name.length, other.length);
+  const near = names
+    .map((other) => ({ other, normal: normalizeName(other) }))
+    // The distance is at least the difference in length, so long names cost no time.
+    .filter(({ other, normal }) => Math.abs(normal.length - normalized.length) <= limitOf(other))
+    .map(({ other, normal }) => ({ other, distance: editDistance(normalized, normal) }));
+  const least = Math.min(...near.map(({ distance }) => distance));
+  const nearest = near.find(({ distance }) => distance === least)?.other;
+  return nearest !== undefined && least <= limitOf(nearest) ? nearest : undefined;
 }
 
 function normalizeName(name: string): string {

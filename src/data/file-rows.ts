@@ -13,7 +13,7 @@ import {
   toRow,
 } from './data-row.ts';
 import { readParquet } from './parquet-rows.ts';
-import { readLines, readText } from './read-text.ts';
+import { readLines, readText, type TextLine } from './read-text.ts';
 
 type RowReader = (file: DataFile, onRowError?: RowErrorHandler) => AsyncGenerator<DataRow>;
 
@@ -93,12 +93,26 @@ function parseFile(file: DataFile, onRowError?: RowErrorHandler): AsyncGenerator
 }
 
 /** Reads a file with one JSON value per line; blank lines are skipped. */
-export async function* readJsonLines(
+export function readJsonLines(
   file: DataFile,
   onRowError: RowErrorHandler = throwRowError,
 ): AsyncGenerator<DataRow> {
-  for await (const { text, number } of readLines(file, onRowError)) {
-    const origin = `${file.name} line ${number}`;
+  return parseJsonLines(readLines(file, onRowError), { name: file.name, onRowError });
+}
+
+/** How to call rows in errors, and what to do with unreadable ones. */
+interface ParseOptions {
+  readonly name: string;
+  readonly onRowError: RowErrorHandler;
+}
+
+/** The rows of lines of JSON. */
+export async function* parseJsonLines(
+  lines: AsyncIterable<TextLine>,
+  { name, onRowError }: ParseOptions,
+): AsyncGenerator<DataRow> {
+  for await (const { text, number } of lines) {
+    const origin = `${name} line ${number}`;
     if (text.trim() === '') continue;
     const row = catchRowError(() => toRow(parseJson(text, origin), origin), onRowError);
     if (row !== undefined) yield row;

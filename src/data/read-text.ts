@@ -33,18 +33,29 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Reads the lines of a text file one at a time; they end with LF, CRLF or the end of the file. Other
  *  line separators of Unicode are part of a line. */
-export async function* readLines(
+export function readLines(
   file: DataFile,
   onRowError: RowErrorHandler = throwRowError,
 ): AsyncGenerator<TextLine> {
+  return decodeLines(readChunks(file), { name: file.name, onRowError });
+}
+
+/** How to call a text in errors, and what to do with unreadable rows. */
+interface DecodeOptions {
+  readonly name: string;
+  readonly onRowError: RowErrorHandler;
+}
+
+/** The lines of a text in UTF-8. */
+export async function* decodeLines(
+  chunks: AsyncIterable<Buffer>,
+  { name, onRowError }: DecodeOptions,
+): AsyncGenerator<TextLine> {
   let number = 0;
-  const origin = () => `${file.name} line ${number + 1}`;
-  for await (const { bytes } of splitLines(limitLines(readChunks(file), origin))) {
+  const origin = () => `${name} line ${number + 1}`;
+  for await (const { bytes } of splitLines(limitLines(chunks, origin))) {
     number++;
-    const decoded = catchRowError(
-      () => decodeLine(bytes, `${file.name} line ${number}`),
-      onRowError,
-    );
+    const decoded = catchRowError(() => decodeLine(bytes, `${name} line ${number}`), onRowError);
     if (decoded === undefined) continue;
     const text = decoded.replace(/\r$/, '');
     yield { text: number === 1 ? withoutMark(text) : text, number };

@@ -14,6 +14,8 @@ describe('reading a path that may be missing', () => {
     expect((await statIfExists(file))?.size).toBe(3);
     expect(await readTextIfExists(file)).toBe('abc');
     expect(await readTextIfExists(join(file, 'b.txt'))).toBeUndefined();
+    // No file can have this name.
+    expect(await statIfExists(join(folder, 'a'.repeat(300)))).toBeUndefined();
     expect([await pathExists(file), await pathExists(join(file, 'b.txt'))]).toEqual([true, false]);
   });
 

@@ -19,9 +19,12 @@ export function readTextIfExists(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(ignoreMissing);
 }
 
+/** Codes of errors that mean that a file does not exist; no file has a name that is too long. */
+const missingCodes: readonly (string | undefined)[] = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'];
+
 /** Handles an error by which a file or one of its folders is missing; throws others. */
 export function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
+  if (!missingCodes.includes(error.code)) throw error;
 }
 
 /** The bytes `from` to `to` of an open file; fewer if the file ends earlier. */

@@ -6,6 +6,9 @@ import { hashFile, readOwnText, statIfExists } from '../fs/index.ts';
 /** The file of a checkpoint that lists all others with their checksums. */
 const manifestName = 'manifest.json';
 
+/** Characters of a wrong name that errors show. */
+const SHOWN = 40;
+
 const fileSchema = z.strictObject({ size: z.int().min(0), sha256: z.string().length(64) });
 
 const manifestSchema = z.strictObject({
@@ -55,9 +58,20 @@ function parseManifest(text: string): CheckpointManifest | string {
     return `${manifestName} must be JSON (${(error as SyntaxError).message})`;
   }
   const { data, error } = manifestSchema.safeParse(json);
-  if (data !== undefined) return data;
+  if (data !== undefined) {
+    const bad = Object.keys(data.files).find((name) => !isInside(name));
+    if (bad === undefined) return data;
+    return `${manifestName} must list files of the checkpoint, got "${bad.slice(0, SHOWN)}"`;
+  }
   const [issue] = error.issues as [z.core.$ZodIssue];
   return `${manifestName} must be in the format of this version (${issue.path.join('.')}: ${issue.message})`;
+}
+
+/** Whether a path can be that of a file within the checkpoint. */
+function isInside(path: string): boolean {
+  return path
+    .split('/')
+    .every((part) => /^[^\0\\]{1,255}$/.test(part) && part !== '.' && part !== '..');
 }
 
 /** What is wrong with the first file that does not match the manifest; undefined if all match. */

@@ -14,6 +14,13 @@ async function flipByte(path: string, [at, mask]: readonly [number, number]): Pr
   await writeFile(path, bytes);
 }
 
+/** A manifest that lists one empty file. */
+const listing = (name: string) =>
+  JSON.stringify({
+    ...{ format: 1, step: 20, isBest: true },
+    files: { [name]: { size: 0, sha256: '0'.repeat(64) } },
+  });
+
 describe('A damaged checkpoint', () => {
   const cases: readonly (readonly [string, (folder: string) => Promise<void>, string])[] = [
     [
@@ -38,6 +45,14 @@ describe('A damaged checkpoint', () => {
       (it) => writeFile(join(it, 'manifest.json'), '{"format":2}'),
       'manifest.json must be in the format of this version (format: ',
     ],
+    ...['a'.repeat(300), '../trainer.json', 'a\0'].map(
+      (name) =>
+        [
+          `a manifest that lists ${JSON.stringify(name).slice(0, 20)}`,
+          (it: string) => writeFile(join(it, 'manifest.json'), listing(name)),
+          `manifest.json must list files of the checkpoint, got "${name.slice(0, 40)}"`,
+        ] as const,
+    ),
   ];
 
   test.each(cases)('with %s is skipped and named', async (_, damage, message) => {

@@ -28,8 +28,8 @@ export interface Failure {
 /** One way to disturb the system. */
 export interface Attack {
   readonly name: string;
-  /** Share of the time that it gets. */
-  readonly weight: number;
+  /** Number of cases for which an hour on two cores suffices: the attacks advance in this ratio. */
+  readonly perHour: number;
   /** Runs the case of a seed. Everything random in it comes from the seed. */
   attack(seed: string): Promise<void>;
 }
@@ -40,6 +40,8 @@ export class Arena {
   readonly counts: Counts = {
     ...{ runs: 0, kills: 0, power_cuts: 0, full_disks: 0, mutations: 0, requests: 0 },
   };
+  /** Mutations by reader. */
+  readonly readers = new Map<string, number>();
   private readonly found = new Map<string, Failure>();
   private readonly children = new Set<ChildProcess>();
   private readonly cleanups: (() => unknown)[] = [];
@@ -64,9 +66,9 @@ export class Arena {
     }
   }
 
-  /** A new path in the temporary folder. */
-  newPath(name: string): string {
-    return join(this.folder, `${name}-${this.folders++}`);
+  /** A new path in the temporary folder, or in one within it. */
+  newPath(name: string, folder = this.folder): string {
+    return join(folder, `${name}-${this.folders++}`);
   }
 
   /** A new folder in the temporary folder. */

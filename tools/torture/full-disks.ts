@@ -4,16 +4,19 @@ import { join } from 'node:path';
 import { randomStream } from '../../src/engine/random/index.ts';
 import type { Arena, Attack } from './arena.ts';
 import type { RunKind } from './run-kinds.ts';
-import { type Ended, lastLine, type Runs, type Twin } from './runs.ts';
+import { type Ended, kindOf, lastLine, type Runs, type Twin } from './runs.ts';
 
 /** Runs on a disk that becomes full, and resumes after space was freed. The disk is a small one in memory,
  *  if this process may mount it, or every write fails with ENOSPC from some operation on. */
-export function fullDisks(arena: Arena, runs: Runs): Attack {
+export function fullDisks(
+  arena: Arena,
+  { runs, kinds }: { readonly runs: Runs; readonly kinds: readonly RunKind[] },
+): Attack {
   return {
-    ...{ name: 'full-disk', weight: 2 },
+    ...{ name: 'full-disk', perHour: 130 },
     async attack(seed) {
       const random = randomStream('full disk', seed);
-      const kind = runs.kindOf(seed);
+      const kind = kindOf(seed, kinds);
       const twin = await runs.twin(kind);
       const [isMounted, fraction] = [random.integer(2) === 0, random.next()];
       const disk = isMounted ? mountDisk(arena, { bytes: fraction * twin.bytes }) : undefined;

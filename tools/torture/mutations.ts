@@ -4,45 +4,56 @@ import { fileURLToPath } from 'node:url';
 import { randomStream } from '../../src/engine/random/index.ts';
 import type { Arena, Attack } from './arena.ts';
 import type { MutationBatch, MutationResult } from './mutation-process.ts';
+import { Pool } from './pool.ts';
 import { programVariables } from './runs.ts';
 
 const program = fileURLToPath(new URL('./mutation-process.ts', import.meta.url));
 
-/** Cases of one batch. */
-const BATCH = 300;
+/** Cases of one batch, about a second. */
+const BATCH = 400;
 /** Milliseconds without progress after which a reader counts as hung. */
 const HUNG = 10_000;
 /** Milliseconds between two checks for progress. */
 const CHECK = 500;
 /** Memory of the process, in MB: a small file must not need more. */
 const MEMORY = 1024;
-/** Readers of untrusted files that are read most; every second batch is one of theirs. */
-const frequent = ['safetensors', 'config-json', 'config-yaml', 'jsonl'];
+/** Cases of one batch of the readers that run in memory; every second batch is one of theirs. */
+const fastBatches = {
+  safetensors: 6000,
+  'jsonl-text': 6000,
+  'config-json': 1500,
+  'config-yaml': 1000,
+};
+const fastReaders = Object.keys(fastBatches) as (keyof typeof fastBatches)[];
 
 /** Reads mutated files in a process of its own. Each must become a value or one clear error. A case is
  *  `mutation/READER:NUMBER`; other seeds are batches. */
 export function mutations(arena: Arena): Attack {
-  let process: MutationProcess | undefined;
-  const failureOf = (reader: string, number: number) => `mutation/${reader}:${number}`;
+  const processes = new Pool(() => MutationProcess.start(arena));
+  const count = (reader: string, cases: number) => {
+    arena.counts.mutations += cases;
+    arena.readers.set(reader, (arena.readers.get(reader) ?? 0) + cases);
+  };
   return {
-    ...{ name: 'mutation', weight: 2 },
-    async attack(seed) {
-      process ??= await MutationProcess.start(arena);
-      const batch = chooseBatch(seed, process.readers);
-      const { reader } = batch;
-      const result = await process.run(batch);
-      if (typeof result === 'string') {
-        const number = process.currentCase();
-        arena.counts.mutations += number - batch.first + 1;
-        arena.fail(failureOf(reader, number), `${reader}: ${result}`);
-        process = undefined;
-        return;
-      }
-      arena.counts.mutations += result.cases;
-      for (const { number, message, kind } of result.failures) {
-        arena.fail(failureOf(reader, number), `${reader}: ${message}`, `${reader}: ${kind}`);
-      }
-    },
+    ...{ name: 'mutation', perHour: 800 },
+    attack: (seed) =>
+      processes.use(async (process) => {
+        const batch = chooseBatch(seed, process.readers);
+        const { reader } = batch;
+        const result = await process.run(batch);
+        const failureOf = (number: number) => `mutation/${reader}:${number}`;
+        if (typeof result === 'string') {
+          const number = process.currentCase();
+          count(reader, number - batch.first + 1);
+          arena.fail(failureOf(number), `${reader}: ${result}`);
+          return false;
+        }
+        count(reader, result.cases);
+        for (const { number, message, kind } of result.failures) {
+          arena.fail(failureOf(number), `${reader}: ${message}`, `${reader}: ${kind}`);
+        }
+        return true;
+      }),
   };
 }
 
@@ -53,10 +64,12 @@ function chooseBatch(seed: string, readers: readonly string[]): MutationBatch {
     return { reader, first: Number(number), count: 1 };
   }
   const random = randomStream('mutations', seed);
-  const names = random.integer(2) === 0 ? frequent : readers;
   const first = random.integer(2 ** 40);
-  const name = names[random.integer(names.length)]!;
-  return { reader: name, first, count: BATCH };
+  if (random.integer(2) === 0) {
+    const fast = fastReaders[random.integer(fastReaders.length)]!;
+    return { reader: fast, first, count: fastBatches[fast] };
+  }
+  return { reader: readers[random.integer(readers.length)]!, first, count: BATCH };
 }
 
 class MutationProcess {

@@ -3,16 +3,21 @@ import { join } from 'node:path';
 import { type RandomStream, randomStream } from '../../src/engine/random/index.ts';
 import type { Arena, Attack } from './arena.ts';
 import type { Operation } from './fs-journal.ts';
-import { chooseOperation, type Runs, type Twin } from './runs.ts';
+import { chooseOperation } from './moments.ts';
+import type { RunKind } from './run-kinds.ts';
+import { kindOf, type Runs, type Twin } from './runs.ts';
 
 /** Cuts the power at a random point of a run, then resumes what a file system may have kept. */
-export function powerCuts(arena: Arena, runs: Runs): Attack {
+export function powerCuts(
+  arena: Arena,
+  { runs, kinds }: { readonly runs: Runs; readonly kinds: readonly RunKind[] },
+): Attack {
   const checked = new Set<string>();
   return {
-    ...{ name: 'power-cut', weight: 3 },
+    ...{ name: 'power-cut', perHour: 130 },
     async attack(seed) {
       const random = randomStream('power cut', seed);
-      const kind = runs.kindOf(seed);
+      const kind = kindOf(seed, kinds);
       const twin = await runs.twin(kind);
       const { operations } = twin;
       if (!checked.has(kind.name)) checkJournal(operations, twin.folder);
@@ -42,7 +47,7 @@ export interface PowerCut {
 /** Half of the cuts keep no name that is not flushed. */
 function chooseCut(twin: Twin, random: RandomStream): PowerCut {
   const { operations } = twin;
-  const time = chooseOperation(twin, random).number + 1;
+  const time = chooseOperation(twin, { random }).number + 1;
   const flushed = operations.slice(0, time).findLastIndex(({ op }) => op === 'sync') + 1;
   const more = random.integer(2) === 0 ? 0 : random.integer(time - flushed + 1);
   return { time, names: flushed + more, random };

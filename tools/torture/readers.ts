@@ -9,18 +9,20 @@ import { readFloat32Into } from '../../src/base-setup/safetensors/reader.ts';
 import { readShardIndex } from '../../src/base-setup/safetensors/shard-index.ts';
 import { countElements, isFloatDtype } from '../../src/base-setup/safetensors/tensor-info.ts';
 import { loadTokenizer } from '../../src/base-setup/tokenizer/load-tokenizer.ts';
-import { loadConfigFile } from '../../src/config/load-config-file.ts';
-import { resolveRunConfig } from '../../src/config/run-config.ts';
+import { loadConfigFile, parseConfigText } from '../../src/config/load-config-file.ts';
+import { resolveRunConfig, runConfigShape } from '../../src/config/run-config.ts';
 import { AnswerLog } from '../../src/dashboard/labels/answer-log.ts';
 import { groupsFromFile } from '../../src/dashboard/labels/create/response-groups.ts';
 import { answersPath, readQueue } from '../../src/dashboard/labels/queue-folder.ts';
 import { RunReader } from '../../src/dashboard/server/runs/run-reader.ts';
 import { RunTables } from '../../src/dashboard/server/runs/run-tables.ts';
+import { throwRowError } from '../../src/data/data-row.ts';
+import { parseJsonLines } from '../../src/data/file-rows.ts';
 import { loadCompletions, loadPreferences, loadPrompts, readRows } from '../../src/data/index.ts';
+import { decodeLines } from '../../src/data/read-text.ts';
 import { embeddedFolder } from '../../src/embedded/embedded-files.ts';
 import { CheckpointStore } from '../../src/loop/checkpoint-store.ts';
 import { readLoopState } from '../../src/loop/loop-state-files.ts';
-
 import { readConfig } from '../../src/models/decoder/load-model.ts';
 import { decodeBlob, encodeBlob } from '../../src/queue/blob.ts';
 import { readWorkersFile } from '../../src/queue/workers-file.ts';
@@ -112,16 +114,29 @@ function configReaders(folder: string): Record<string, Reader> {
     ...{ memory: '4GB', template: 'Q: {question}', loraTargetModules: ['q_proj'], seed: 1 },
   };
   const yaml = `# comment\nmodel: a/b\nprompts: p.jsonl\nreward:\n  - brevity:target=10\n  - &a human=2\nbatchSize: 4\nlearningRate: 1e-5\ntemplate: |\n  Q: {question}\nstop: ["\\n"]\n`;
-  const reader = (name: string, text: string) => {
-    const path = join(folder, name);
-    return fileReader(path, text, async () =>
-      resolveRunConfig((await loadConfigFile(path)) as never),
-    );
-  };
+  const reader = (file: string, text: string): Reader => ({
+    inputs: [Buffer.from(text)],
+    read: async (bytes) =>
+      resolveRunConfig(parseConfigText(bytes.toString(), { file, shape: runConfigShape }) as never),
+  });
+  const path = join(folder, 'config.yaml');
+  const readFile = async () => resolveRunConfig((await loadConfigFile(path)) as never);
   return {
     'config-json': reader('c.json', JSON.stringify(values)),
     'config-yaml': reader('c.yaml', yaml),
+    'config-file': fileReader(path, yaml, readFile),
   };
+}
+
+/** Rows of JSON Lines in memory. */
+async function readRowsInMemory(bytes: Buffer): Promise<void> {
+  const options = { name: 'rows.jsonl', onRowError: throwRowError };
+  const rows = parseJsonLines(decodeLines(streamOf(bytes), options), options);
+  for await (const _ of rows);
+}
+
+async function* streamOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
 }
 
 function rowReaders(folder: string): Record<string, Reader> {
@@ -143,12 +158,14 @@ function rowReaders(folder: string): Record<string, Reader> {
     ...{ tsv: csv.replaceAll(',', '\t'), 'jsonl.gz': gzipSync(lines(rows)) },
     parquet: new Uint8Array(parquet),
   };
-  return Object.fromEntries(
+  const memoryReader = { inputs: [Buffer.from(lines(rows))], read: readRowsInMemory };
+  const fileReaders = Object.fromEntries(
     Object.entries(files).map(([extension, input]) => {
       const path = join(folder, `rows.${extension}`);
       return [extension, fileReader(path, input, () => readAllRows(path))];
     }),
   );
+  return { 'jsonl-text': memoryReader, ...fileReaders };
 }
 
 async function datasetReaders(folder: string): Promise<Record<string, Reader>> {

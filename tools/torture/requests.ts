@@ -1,16 +1,16 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { randomStream } from '../../src/engine/random/index.ts';
 import type { Arena, Attack } from './arena.ts';
 import type { DashboardReport } from './dashboard-process.ts';
 import { type HostileRequest, hostileRequest, plainRequest } from './hostile-requests.ts';
-import { programVariables, type Runs } from './runs.ts';
-
-const program = fileURLToPath(new URL('./dashboard-process.ts', import.meta.url));
+import { Pool } from './pool.ts';
+import type { RunKind } from './run-kinds.ts';
+import type { Runs } from './runs.ts';
+import { startDashboardProcess } from './start-dashboard-process.ts';
 
 /** Requests of one case. */
 const REQUESTS = 200;
@@ -22,30 +22,33 @@ const TIMEOUT = 10_000;
 const STREAM = 200;
 
 /** Sends hostile requests to a dashboard that shows a real run. */
-export function requests(arena: Arena, runs: Runs): Attack {
-  let dashboard: HostedDashboard | undefined;
+export function requests(
+  arena: Arena,
+  { runs, kind }: { readonly runs: Runs; readonly kind: RunKind },
+): Attack {
+  const dashboards = new Pool(async () =>
+    HostedDashboard.start(arena, (await runs.twin(kind)).folder),
+  );
   return {
-    ...{ name: 'request', weight: 1 },
-    async attack(seed) {
-      const run = (await runs.twin(runs.kindOf('0'))).folder;
-      dashboard ??= await HostedDashboard.start(arena, run);
-      const target = dashboard;
-      const random = randomStream('requests', seed);
-      const fail = (problem: string) => {
-        // The same answer to other requests has the same cause.
-        const kind = problem.replace(/ for ".*"/s, '');
-        arena.fail(`request/${seed}`, problem, kind);
-      };
-      for (let sent = 0; sent < REQUESTS; sent += CONCURRENT) {
-        const batch = Array.from({ length: CONCURRENT }, () => hostileRequest(random, target));
-        const problems = await Promise.all(batch.map((request) => target.attack(request)));
-        arena.counts.requests += batch.length;
-        for (const problem of problems) if (problem !== undefined) fail(problem);
-      }
-      const problem = await target.findDamage();
-      for (const text of [...target.takeErrors(), ...(problem ?? [])]) fail(text);
-      if (problem !== undefined) dashboard = undefined;
-    },
+    ...{ name: 'request', perHour: 40 },
+    attack: (seed) =>
+      dashboards.use(async (target) => {
+        const random = randomStream('requests', seed);
+        const fail = (problem: string) => {
+          // The same answer to other requests has the same cause.
+          const kindOfProblem = problem.replace(/ for ".*"/s, '');
+          arena.fail(`request/${seed}`, problem, kindOfProblem);
+        };
+        for (let sent = 0; sent < REQUESTS; sent += CONCURRENT) {
+          const batch = Array.from({ length: CONCURRENT }, () => hostileRequest(random, target));
+          const problems = await Promise.all(batch.map((request) => target.attack(request)));
+          arena.counts.requests += batch.length;
+          for (const problem of problems) if (problem !== undefined) fail(problem);
+        }
+        const problem = await target.findDamage();
+        for (const text of [...target.takeErrors(), ...(problem ?? [])]) fail(text);
+        return problem === undefined;
+      }),
   };
 }
 
@@ -61,7 +64,9 @@ class HostedDashboard {
   static async start(arena: Arena, run: string): Promise<HostedDashboard> {
     const folder = arena.newFolder('dashboard');
     const secret = randomBytes(12).toString('hex');
-    for (const name of ['runs', 'page', 'labels']) mkdirSync(join(folder, name));
+    const at = (name: string) => join(folder, name);
+    const [runs, page, labels] = [at('runs'), at('page'), at('labels')];
+    for (const path of [runs, page, labels]) mkdirSync(path);
     cpSync(run, join(folder, 'runs/a'), { recursive: true });
     for (const place of [folder, arena.folder]) {
       const row = { prompt: secret, responses: ['a', 'b'] };
@@ -70,24 +75,7 @@ class HostedDashboard {
     }
     writeFileSync(join(folder, 'page/index.html'), '<!doctype html><title>Proximal</title>');
     writeFileSync(join(folder, 'page/page.js'), ';');
-    const child = arena.own(
-      fork(
-        program,
-        ['runs', 'page', 'labels'].map((name) => join(folder, name)),
-        {
-          cwd: join(folder, 'labels'),
-          env: programVariables(arena),
-          execArgv: ['--import', import.meta.resolve('tsx')],
-          stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-        },
-      ),
-    );
-    const port = await new Promise<number>((resolve, reject) => {
-      child.once('exit', () => reject(new Error('Cannot start the dashboard: its process ended')));
-      child.once('message', (report: DashboardReport) =>
-        'port' in report ? resolve(report.port) : reject(new Error(report.error)),
-      );
-    });
+    const { child, port } = await startDashboardProcess(arena, { runs, page, labels });
     const dashboard = new HostedDashboard(child, { port, secret });
     const [first] = JSON.parse((await dashboard.send(plainRequest('/api/runs'))).body);
     dashboard.runId = first.id;

@@ -10,8 +10,8 @@ const SLOW = 300;
 
 export interface RewardServer {
   readonly url: string;
-  /** Whether some requests fail at first; false until it is set. */
-  hasFaults: boolean;
+  /** Answers all requests correctly while something runs; otherwise some fail at first. */
+  withoutFaults<T>(run: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
@@ -29,8 +29,9 @@ const faults: readonly Fault[] = [
   },
 ];
 
-/** A reward service on this machine that scores by length and, if asked to, fails now and then. */
+/** A reward service on this machine that scores by length and fails now and then. */
 export async function startRewardServer(): Promise<RewardServer> {
+  let calm = 0;
   const attempts = new Map<string, { total: number; faults: number }>();
   const server = createServer(async (request, response) => {
     let body = '';
@@ -40,7 +41,7 @@ export async function startRewardServer(): Promise<RewardServer> {
     const answer = JSON.stringify({ scores });
     const { total, faults: before } = attempts.get(body) ?? { total: 0, faults: 0 };
     const random = randomStream('reward faults', body, total);
-    const isFault = result.hasFaults && before < MAX_FAULTS && random.integer(2) === 0;
+    const isFault = calm === 0 && before < MAX_FAULTS && random.integer(2) === 0;
     attempts.set(body, { total: total + 1, faults: isFault ? before + 1 : 0 });
     if (isFault) faults[random.integer(faults.length)]!(response, answer);
     else response.end(answer);
@@ -48,13 +49,19 @@ export async function startRewardServer(): Promise<RewardServer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const result: RewardServer = {
+  return {
     url: `http://127.0.0.1:${port}/score`,
-    hasFaults: false,
+    withoutFaults: async (run) => {
+      calm++;
+      try {
+        return await run();
+      } finally {
+        calm--;
+      }
+    },
     close: () => {
       server.close();
       server.closeAllConnections();
     },
   };
-  return result;
 }

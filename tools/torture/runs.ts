@@ -1,23 +1,20 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { hashRun } from '../../bench/scale-out/hash-run.ts';
-import type { RandomStream } from '../../src/engine/random/index.ts';
 import type { Arena } from './arena.ts';
-import { journalVariables, momentOf, type Operation, sortOf } from './fs-journal.ts';
+import type { Program } from './build-program.ts';
+import { journalVariables, type Operation } from './fs-journal.ts';
 import type { RewardServer } from './reward-server.ts';
 import type { RunKind } from './run-kinds.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const layer = new URL('./fs-journal.ts', import.meta.url).href;
-const tsx = import.meta.resolve('tsx');
 
 /** A run that takes longer hangs, in milliseconds. */
 const LONGEST_RUN = 120_000;
 
-/** How the process of a run is disturbed. */
+/** How the process of a run is started and disturbed. */
 export interface Disturbance {
+  /** Further arguments of the command. */
+  readonly flags?: readonly string[];
   /** Journal of all changes of the run's folder. */
   readonly journal?: string;
   /** The moment in which the process kills itself. */
@@ -41,31 +38,39 @@ export interface Twin {
   readonly folder: string;
   /** All changes of its folder. */
   readonly operations: readonly Operation[];
-  /** The operations by their sort, such as all renames of run.json. */
-  readonly sorts: readonly OperationSort[];
   readonly milliseconds: number;
   readonly bytes: number;
+}
+
+interface FinishOptions extends Pick<Disturbance, 'flags'> {
+  /** Looks at the finished run before it is removed.
+   *  @returns what is wrong; undefined if nothing is */
+  readonly check?: ((folder: string) => Promise<string | undefined>) | undefined;
+}
+
+interface SpawnOptions {
+  /** Arguments of Node. */
+  readonly before?: readonly string[];
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** Runs of all kinds in one arena, and the undisturbed twin of each kind. */
 export class Runs {
   private readonly arena: Arena;
-  private readonly kinds: readonly RunKind[];
+  private readonly program: Program;
   private readonly rewards: RewardServer;
   private readonly twins = new Map<string, Promise<Twin>>();
 
   /** @param parts.rewards the server of runs with a remote reward; it fails now and then except in twins */
-  constructor(arena: Arena, parts: { kinds: readonly RunKind[]; rewards: RewardServer }) {
+  constructor(arena: Arena, parts: { program: Program; rewards: RewardServer }) {
     this.arena = arena;
-    this.kinds = parts.kinds;
+    this.program = parts.program;
     this.rewards = parts.rewards;
   }
 
-  /** The kind of a case. The number at the end of its seed chooses it, so that cases take turns and
-   *  attacks share twins. */
-  kindOf(seed: string): RunKind {
-    const number = Number(/\d*$/.exec(seed)![0]);
-    return this.kinds[number % this.kinds.length]!;
+  /** A new path for a run of a kind. */
+  newFolder({ place }: RunKind, name: string): string {
+    return this.arena.newPath(name, place);
   }
 
   /** The twin of a kind; computed once. */
@@ -85,11 +90,10 @@ export class Runs {
 
   /** Continues a run as its user would: resumes it, or starts it again if it had saved nothing. */
   async continue(kind: RunKind, folder: string, disturbance: Disturbance = {}): Promise<Ended> {
-    const args = [kind.command, '--resume', folder];
-    const ended = await this.run(args, { folder, disturbance });
+    const ended = await this.run([kind.command, '--resume', folder], { folder, disturbance });
     const isMissing =
       !ended.isKilled && /got no (run|config)\.json|no such file/.test(ended.stderr);
-    if (ended.status === 0 || !isMissing || hasCheckpoint(folder)) return ended;
+    if (ended.status === 0 || !isMissing || listCheckpoints(folder).length > 0) return ended;
     rmSync(folder, { recursive: true, force: true });
     return this.start(kind, folder, disturbance);
   }
@@ -113,21 +117,34 @@ export class Runs {
 
   /** Lets a disturbed run finish, compares it with its twin, and removes it.
    *  @returns what is wrong; undefined if nothing is */
-  async finish(kind: RunKind, folder: string): Promise<string | undefined> {
-    const ended = await this.continue(kind, folder);
+  async finish(
+    kind: RunKind,
+    folder: string,
+    { flags = [], check }: FinishOptions = {},
+  ): Promise<string | undefined> {
+    const ended = await this.continue(kind, folder, { flags });
     if (ended.status !== 0) return `the run must resume, got: ${lastLine(ended.stderr)}`;
-    const difference = await this.findDifference(kind, folder);
+    const difference = (await this.findDifference(kind, folder)) ?? (await check?.(folder));
     rmSync(folder, { recursive: true });
     return difference;
   }
 
+  /** Starts another command of the program, which ends with the arena at the latest. */
+  spawn(args: readonly string[], options: SpawnOptions = {}): ChildProcess {
+    return this.arena.own(
+      spawn(process.execPath, [...(options.before ?? []), this.program.main, ...args], {
+        cwd: this.arena.folder,
+        env: { ...programVariables(this.arena), ...options.variables },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }),
+    );
+  }
+
   private async computeTwin(kind: RunKind): Promise<Twin> {
-    const folder = this.arena.newPath(`twin-${kind.name}`);
-    const journal = `${folder}.journal`;
+    const folder = this.newFolder(kind, `twin-${kind.name}`);
+    const journal = this.arena.newPath('journal');
     const start = performance.now();
-    this.rewards.hasFaults = false;
-    const ended = await this.start(kind, folder, { journal });
-    this.rewards.hasFaults = true;
+    const ended = await this.rewards.withoutFaults(() => this.start(kind, folder, { journal }));
     if (ended.status !== 0) {
       throw new Error(`Cannot run ${kind.name}: it must succeed, got ${lastLine(ended.stderr)}`);
     }
@@ -136,26 +153,29 @@ export class Runs {
     const operations = readJournal(journal);
     const sizes = listFiles(folder).map((file) => statSync(join(folder, file)).size);
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    return { folder, operations, sorts: sortOperations(operations), milliseconds, bytes };
+    return { folder, operations, milliseconds, bytes };
   }
 
   private async run(
     args: readonly string[],
     { folder, disturbance }: { readonly folder: string; readonly disturbance: Disturbance },
   ): Promise<Ended> {
-    const { killAfter = LONGEST_RUN, ...operations } = disturbance;
+    const { killAfter = LONGEST_RUN, flags = [], ...operations } = disturbance;
     const isLayered = Object.keys(operations).length > 0;
-    const layers = isLayered ? ['--import', layer] : [];
-    const child = this.arena.own(
-      spawn(process.execPath, ['--import', tsx, ...layers, main, ...args], {
-        cwd: this.arena.folder,
-        env: { ...programVariables(this.arena), ...(isLayered && variablesOf(folder, operations)) },
-        stdio: ['ignore', 'ignore', 'pipe'],
-      }),
+    const child = this.spawn([...args, ...flags], {
+      ...(isLayered && { before: ['--import', this.program.layer] }),
+      ...(isLayered && { variables: variablesOf(folder, operations) }),
+    });
+    let isHung = false;
+    const timer = setTimeout(
+      () => {
+        isHung = killAfter >= LONGEST_RUN;
+        child.kill('SIGKILL');
+      },
+      Math.min(killAfter, LONGEST_RUN),
     );
-    const timer = setTimeout(() => child.kill('SIGKILL'), Math.min(killAfter, LONGEST_RUN));
     let stderr = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
     const [status, signal] = await new Promise<[number | null, string | null]>((done) => {
@@ -163,42 +183,19 @@ export class Runs {
     });
     clearTimeout(timer);
     const isPlanned = disturbance.killAfter !== undefined || disturbance.killAt !== undefined;
-    if (signal !== null && !isPlanned) stderr += `\nThe process ended by ${signal}`;
-    return { status, isKilled: signal === 'SIGKILL' && isPlanned, stderr };
+    const isKilled = signal === 'SIGKILL' && isPlanned && !isHung;
+    if (isHung) stderr += `\nThe process must end within ${LONGEST_RUN / 1000} s, got no end`;
+    else if (signal !== null && !isKilled) stderr += `\nThe process ended by ${signal}`;
+    if (isKilled) this.arena.counts.kills++;
+    return { status, isKilled, stderr };
   }
 }
 
-/** A random operation of a twin: its number, and the moment before it in any run of this kind. Every sort
- *  is equally likely. The number of operations differs a little from run to run, because a run shows
- *  its phase about once a second; the sorts are the same. */
-export function chooseOperation(
-  { sorts }: Twin,
-  random: RandomStream,
-): { readonly number: number; readonly moment: string } {
-  const [sort, numbers] = sorts[random.integer(sorts.length)]!;
-  const n = Math.floor(random.next() * numbers.length);
-  return { number: numbers[n]!, moment: momentOf(sort, n) };
-}
-
-type OperationSort = readonly [sort: string, numbers: readonly number[]];
-
-function sortOperations(operations: readonly Operation[]): readonly OperationSort[] {
-  const paths = new Map<number, string>();
-  const sorts = new Map<string, number[]>();
-  for (const [number, operation] of operations.entries()) {
-    if (operation.op === 'open') paths.set(operation.handle, operation.path);
-    const path = operation.op === 'rename' ? operation.to : pathOf(operation, paths);
-    const sort = sortOf(operation.op, path);
-    sorts.set(sort, [...(sorts.get(sort) ?? []), number]);
-  }
-  return [...sorts].sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function pathOf(
-  operation: Exclude<Operation, { op: 'rename' }>,
-  paths: ReadonlyMap<number, string>,
-): string {
-  return 'path' in operation ? operation.path : paths.get(operation.handle)!;
+/** The kind of a case. The number at the end of its seed chooses it, so that cases take turns and attacks
+ *  share twins. */
+export function kindOf(seed: string, kinds: readonly RunKind[]): RunKind {
+  const number = Number(/\d*$/.exec(seed)![0]);
+  return kinds[number % kinds.length]!;
 }
 
 function readJournal(path: string): readonly Operation[] {
@@ -206,10 +203,15 @@ function readJournal(path: string): readonly Operation[] {
   return lines.map((line) => JSON.parse(line) as Operation);
 }
 
-/** The environment of a program that stays in the arena. */
+/** The environment of a program that stays in the arena. One thread per process: several run at once. */
 export function programVariables({ folder }: Arena): NodeJS.ProcessEnv {
-  const home = join(folder, 'home');
-  return { ...process.env, PROXIMAL_DEBUG: '', HF_HUB_OFFLINE: '1', HF_HOME: home };
+  const [home, cache] = [join(folder, 'home'), join(folder, 'compile-cache')];
+  return {
+    ...process.env,
+    ...{ PROXIMAL_DEBUG: '', PROXIMAL_THREADS: '1', HF_HUB_OFFLINE: '1', HF_HOME: home },
+    // Newer Nodes start faster with it.
+    NODE_COMPILE_CACHE: cache,
+  };
 }
 
 function variablesOf(
@@ -224,18 +226,22 @@ function variablesOf(
   };
 }
 
-/** The files of a folder, except the TensorBoard files: each resume adds one. */
+/** The files of a folder, except those of TensorBoard, because each resume adds one, and of workers, which
+ *  twins do not have. */
 function listFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.startsWith('events.out'))
+    .filter((entry) => entry.isFile() && !/^(events\.out|workers\.json$)/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
 }
 
-function hasCheckpoint(folder: string): boolean {
+/** The names of the checkpoints of a run, the oldest first. */
+export function listCheckpoints(folder: string): readonly string[] {
   const checkpoints = join(folder, 'checkpoints');
-  if (!existsSync(checkpoints)) return false;
-  return readdirSync(checkpoints).some((name) => /^checkpoint-\d+$/.test(name));
+  if (!existsSync(checkpoints)) return [];
+  return readdirSync(checkpoints)
+    .filter((name) => /^checkpoint-\d+$/.test(name))
+    .sort();
 }
 
 /** The last line of a program's output. */
