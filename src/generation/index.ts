@@ -7,6 +7,7 @@ export {
 } from './decode-weights.ts';
 export type { GenerationOptions } from './generation-options.ts';
 export { Generator, type GeneratorOptions } from './generator.ts';
+export { countObserved, insertObservations } from './observation.ts';
 export {
   type LikelyTokens,
   type SampledToken,

@@ -1,5 +1,6 @@
 import type { StreamingDecoder } from '../base-setup/tokenizer/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
+import type { Observation } from './observation.ts';
 import type { LikelyTokens, SampledToken } from './sampler/sampler.ts';
 
 /** Why a text ended: a stop token or string, or the length limit, including the model's context. */
@@ -30,7 +31,10 @@ export interface GeneratedText {
   readonly prompt: number;
   readonly sample: number;
   readonly promptTokens: Int32Array;
+  /** The sampled tokens. */
   readonly tokens: Int32Array;
+  /** What the environment inserted between them, if there is one. */
+  readonly observations?: readonly Observation[] | undefined;
   readonly pieces: readonly string[];
   /** The joined pieces, without a stop string and anything after it. */
   readonly text: string;
