@@ -5,7 +5,7 @@ export {
   recomputesLogprobs,
   sharedPrecision,
 } from './decode-weights.ts';
-export type { GenerationOptions } from './generation-options.ts';
+export type { FinishedTurn, GenerationOptions, TurnResponder } from './generation-options.ts';
 export { Generator, type GeneratorOptions } from './generator.ts';
 export { countObserved, insertObservations } from './observation.ts';
 export {
@@ -15,4 +15,4 @@ export {
   Sampler,
   type SamplingOptions,
 } from './sampler/sampler.ts';
-export type { FinishReason, GeneratedText, TokenEvent } from './sequence.ts';
+export type { FinishReason, GeneratedText, TokenEvent, Turn } from './sequence.ts';
