@@ -25,7 +25,10 @@ export class ValueAdder {
     const predicted = await this.value.values(
       sequences.map(({ promptTokens }) => promptTokens),
       splitByOffsets(tokens, offsets),
-      { stateCounts: lengthsOf(stepOffsets) },
+      {
+        stateCounts: lengthsOf(stepOffsets),
+        observations: sequences.map(({ observations }) => observations),
+      },
     );
     predicted.forEach((part, i) => {
       values.set(part, stepOffsets[i]!);

@@ -1,6 +1,7 @@
 import { lengthsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { type RandomStream, randomStream } from '../engine/random/index.ts';
+import { countObserved } from '../generation/index.ts';
 import { PairList } from '../token-attribution/pair-list.ts';
 import {
   byteLengthOf,
@@ -253,9 +254,12 @@ class SamplingPass {
   }
 }
 
-/** Tokens that attention sees per sequence: prompt and response. */
+/** Tokens that attention sees per sequence: prompt, response and observations. */
 function contextLengths({ sequences, offsets }: Experience): number[] {
-  return lengthsOf(offsets).map((length, i) => sequences[i]!.promptTokens.length + length);
+  return lengthsOf(offsets).map((length, i) => {
+    const { promptTokens, observations } = sequences[i]!;
+    return promptTokens.length + length + countObserved(observations);
+  });
 }
 
 function promptCount({ sequences }: Experience): number {

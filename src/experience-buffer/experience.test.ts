@@ -162,6 +162,16 @@ describe('concatExperiences()', () => {
 });
 
 describe('restoreExperience()', () => {
+  test('restores what the environment inserted', () => {
+    const numbered = numberedExperience([{ prompt: 2, tokens: 3 }]);
+    const observations = [{ at: 1, tokens: Int32Array.of(7, 8), text: 'seven' }];
+    const sequences = numbered.sequences.map((sequence) => ({ ...sequence, observations }));
+    const episode = { ...numbered, sequences };
+    const saved = JSON.parse(JSON.stringify(saveExperience(episode)));
+    expect(restoreExperience(saved)).toEqual(episode);
+    expect(byteLengthOf(episode)).toBe(byteLengthOf(numbered) + 2 * 4);
+  });
+
   test('restores exactly what saveExperience() wrote as JSON', () => {
     fc.assert(
       fc.property(experiences(), (experience) => {

@@ -63,14 +63,17 @@ export function concatExperiences(experiences: readonly Experience[]): Experienc
   );
 }
 
-/** Bytes of all columns and offsets plus the prompts' tokens, which samples of one prompt share. Texts
- *  are not counted.
+/** Bytes of all columns and offsets plus the tokens of prompts, which samples of one prompt share, and of
+ *  observations. Texts are not counted.
  *  @example one sequence, prompt of 3 tokens, response of 2: 3 + 2·2 offsets + 5·2 per token +
  *  3·2 per step + 1 score = 24 numbers  →  96 */
 export function byteLengthOf(experience: Experience): number {
   const columns = Object.values(experience).filter((column) => ArrayBuffer.isView(column));
   const prompts = new Set(experience.sequences.map(({ promptTokens }) => promptTokens));
-  return [...columns, ...prompts].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const observed = experience.sequences.flatMap(({ observations = [] }) =>
+    observations.map(({ tokens }) => tokens),
+  );
+  return [...columns, ...prompts, ...observed].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** Throws unless all offsets and columns of an experience are consistent. */
@@ -108,6 +111,9 @@ const savedExperienceSchema = z.strictObject({
       promptTokens: numbers,
       text: z.string(),
       pieces: z.array(z.string()),
+      observations: z
+        .array(z.strictObject({ at: z.int().min(1), tokens: numbers, text: z.string() }))
+        .optional(),
       finished: z.boolean(),
     }),
   ),
@@ -125,8 +131,14 @@ export function saveExperience(experience: Experience): SavedExperience {
   const { sequences, offsets, stepOffsets, tokens, ...columns } = experience;
   const saved = Object.entries(columns).map(([name, column]) => [name, Array.from(column)]);
   return {
-    sequences: sequences.map(({ promptTokens, pieces, ...sequence }) => ({
+    sequences: sequences.map(({ promptTokens, pieces, observations, ...sequence }) => ({
       ...sequence,
+      ...(observations && {
+        observations: observations.map(({ tokens: observed, ...rest }) => ({
+          ...rest,
+          tokens: Array.from(observed),
+        })),
+      }),
       promptTokens: Array.from(promptTokens),
       pieces: [...pieces],
     })),
@@ -146,10 +158,16 @@ export function restoreExperience(saved: unknown): Experience {
     );
   }
   const prompts = new Map<number, Int32Array>();
-  const sequences = data.sequences.map((sequence) => {
+  const sequences = data.sequences.map(({ observations, ...sequence }) => {
     const promptTokens = prompts.get(sequence.promptIdx) ?? Int32Array.from(sequence.promptTokens);
     prompts.set(sequence.promptIdx, promptTokens);
-    return { ...sequence, promptTokens };
+    return {
+      ...sequence,
+      promptTokens,
+      ...(observations && {
+        observations: observations.map((one) => ({ ...one, tokens: Int32Array.from(one.tokens) })),
+      }),
+    };
   });
   const columns = Object.entries(data.columns).map(([name, column]) => [
     name,

@@ -2,7 +2,7 @@ import { passOfRows } from '../models/decoder/forward.ts';
 import type { Trunk } from '../models/decoder/trunk.ts';
 import type { Decoder } from './decoder.ts';
 import type { PromptPasses } from './generation-options.ts';
-import type { KvCache } from './kv-cache.ts';
+import type { KvCache, SavedSlot } from './kv-cache.ts';
 import type { Sampler } from './sampler/sampler.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
 import type { Sequence, TokenEvent } from './sequence.ts';
@@ -19,6 +19,13 @@ interface BatchOptions {
   /** Receives the passes over prompts, if set. */
   readonly promptPasses?: PromptPasses | undefined;
   readonly trunk?: Trunk | undefined;
+}
+
+/** A text that waits for its environment outside the batch. */
+export interface PausedSequence {
+  readonly sequence: Sequence;
+  /** Its keys and values; missing if they did not fit into memory. */
+  readonly saved?: SavedSlot;
 }
 
 /** The texts being generated; text i uses slot i of the cache. */
@@ -109,18 +116,41 @@ export class Batch {
     }
   }
 
-  /** Samples the next token of every sequence. */
+  /** Runs one token of every sequence and samples the next one, unless it still reads an observation. */
   async step(): Promise<TokenEvent[]> {
-    const tokens = Int32Array.from(this.active, ({ lastToken }) => lastToken);
+    const tokens = Int32Array.from(this.active, (sequence) => sequence.read());
     const { logits, sumsOf } = await this.decoder.step(
       tokens,
       this.cache,
       this.sampler.temperature,
     );
     const { data, shape } = logits;
-    return this.active.map((sequence, row) =>
-      this.sampleToken(sequence, rowOf(data, { row, width: shape[1]! }), sumsOf(row)),
+    return this.active.flatMap((sequence, row) =>
+      sequence.isReading
+        ? []
+        : [this.sampleToken(sequence, rowOf(data, { row, width: shape[1]! }), sumsOf(row))],
     );
+  }
+
+  /** Moves texts that the environment has answered into free slots, with their keys and values. Texts
+   *  without saved ones run again. */
+  async resume(waiting: PausedSequence[]): Promise<void> {
+    for (const { sequence, saved } of waiting.splice(0, this.free)) {
+      const slot = this.active.push(sequence) - 1;
+      const { cache } = this;
+      if (saved !== undefined) cache.restore(slot, saved);
+      else await this.decoder.prefill([sequence.known()], { slots: [slot], cache });
+    }
+  }
+
+  /** The texts whose turn has ended, with their keys and values as far as they fit into `bytes`. */
+  endedTurns(bytes: number): PausedSequence[] {
+    let left = bytes;
+    return this.active.flatMap((sequence, slot) => {
+      if (sequence.finishReason === undefined) return [];
+      left -= this.cache.slotBytes(slot);
+      return [{ sequence, ...(left >= 0 && { saved: this.cache.save(slot) }) }];
+    });
   }
 
   /** Removes finished sequences and fills their slots with the last ones. */

@@ -1,5 +1,4 @@
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
-import { StreamingDecoder } from '../base-setup/tokenizer/tokenizer.ts';
 import { randomStream } from '../engine/random/index.ts';
 import { type GenerationOptions, resolveGenerationOptions } from './generation-options.ts';
 import { Sequence } from './sequence.ts';
@@ -31,15 +30,11 @@ export function createSequences(
     const maxTokens = Math.min(maxNewTokens, context - promptTokens.length);
     return Array.from({ length: numReturnSequences }, (_, sample) => {
       const random = randomStream(seed, 'generation', ...streamKey, prompt, sample);
-      const decoder = new StreamingDecoder(tokenizer, {
-        after: promptTokens,
-        skipSpecialTokens: true,
-      });
-      const rules = { stopTokens, stopStrings, maxTokens };
+      const rules = { stopTokens, stopStrings, maxTokens, context };
       const recordsTop = prompt * numReturnSequences + sample < rest.topLogprobsTexts;
       const topLogprobs = recordsTop ? rest.topLogprobs : undefined;
-      const parts = { prompt, sample, promptTokens, random, decoder, rules, topLogprobs };
-      return new Sequence(parts);
+      const parts = { prompt, sample, promptTokens, random, tokenizer, rules, topLogprobs };
+      return new Sequence({ ...parts, isEpisode: options.environment !== undefined });
     });
   });
 }

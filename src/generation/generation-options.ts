@@ -2,8 +2,9 @@ import type { SaveList } from '../engine/graph/index.ts';
 import type { StreamKey } from '../engine/random/index.ts';
 import type { RowPass } from '../models/decoder/forward.ts';
 import type { Trunk } from '../models/decoder/trunk.ts';
+import type { Observation } from './observation.ts';
 import type { SamplingOptions } from './sampler/sampler.ts';
-import type { GeneratedText } from './sequence.ts';
+import type { FinishReason, GeneratedText } from './sequence.ts';
 
 /** Options of text generation, under Hugging Face's names. */
 export interface GenerationOptions extends SamplingOptions {
@@ -30,9 +31,33 @@ export interface GenerationOptions extends SamplingOptions {
   readonly promptPasses?: PromptPasses | undefined;
   /** Receives the states of the prompts in the layers that other models share. */
   readonly trunk?: Trunk | undefined;
+  /** Answers each turn of the policy; without it, a text is one turn. */
+  readonly environment?: TurnResponder | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called for each finished text. */
   readonly onText?: ((text: GeneratedText) => void) | undefined;
+}
+
+/** A turn that the policy has just finished. */
+export interface FinishedTurn {
+  readonly prompt: number;
+  readonly sample: number;
+  /** Index of the turn in its episode. */
+  readonly index: number;
+  /** Without its stop token or stop string. */
+  readonly text: string;
+  readonly tokens: Int32Array;
+  /** After `length` the episode ends, whatever the answer is. */
+  readonly finishReason: FinishReason;
+}
+
+/** Answers the turns of episodes. */
+export interface TurnResponder {
+  /** Returns what the policy reads next, or undefined if the episode ends. */
+  respond(
+    turn: FinishedTurn,
+    context: { readonly signal?: AbortSignal | undefined },
+  ): Promise<Pick<Observation, 'tokens' | 'text'> | undefined>;
 }
 
 /** Passes over prompts, by the number of the prompt. */

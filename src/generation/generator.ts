@@ -1,14 +1,15 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
-import { Batch } from './batch.ts';
+import { Batch, type PausedSequence } from './batch.ts';
 import { createSequences, type Prompt } from './create-sequences.ts';
 import type { RolloutPrecision } from './decode-weights.ts';
 import { Decoder } from './decoder.ts';
 import type { GenerationOptions } from './generation-options.ts';
 import { chooseSlots, KvCache } from './kv-cache.ts';
+import { PausedEpisodes } from './paused-episodes.ts';
 import { Sampler } from './sampler/sampler.ts';
-import type { GeneratedText, TokenEvent } from './sequence.ts';
+import type { GeneratedText, Sequence, TokenEvent } from './sequence.ts';
 
 /** The model that a `Generator` samples from, and its precision and batch size. */
 export interface GeneratorOptions {
@@ -39,7 +40,7 @@ export class Generator {
     options: GenerationOptions = {},
   ): Promise<GeneratedText[]> {
     const texts: GeneratedText[] = [];
-    for await (const { finished } of this.stream(prompts, options)) {
+    for await (const { finished } of this.run(prompts, options)) {
       if (finished === undefined) continue;
       texts.push(finished);
       options.onText?.(finished);
@@ -56,19 +57,56 @@ export class Generator {
   /** Yields the tokens of all texts as they are sampled. */
   async *stream(
     prompts: readonly Prompt[],
-    options: GenerationOptions = {},
+    options: Omit<GenerationOptions, 'environment'> = {},
   ): AsyncGenerator<TokenEvent> {
-    const { base, adapter, tokenizer, precision = 'f32' } = this.options;
-    const { config } = base.architecture;
-    const context = config.max_position_embeddings;
+    for await (const { event } of this.run(prompts, options)) if (event !== undefined) yield event;
+  }
+
+  /** Yields tokens and finished texts. A turn of an episode frees its slot until the environment has
+   *  answered; prompts that wait use it meanwhile. */
+  private async *run(
+    prompts: readonly Prompt[],
+    options: GenerationOptions,
+  ): AsyncGenerator<{
+    readonly event?: TokenEvent;
+    readonly finished?: GeneratedText | undefined;
+  }> {
+    const { tokenizer, base } = this.options;
+    const context = base.architecture.config.max_position_embeddings;
     const waiting = createSequences(prompts, options, { tokenizer, context });
+    const answered: PausedSequence[] = [];
+    const paused = new PausedEpisodes(options);
+    const batch = await this.createBatch(waiting, options);
+    while (waiting.length + answered.length + batch.size + paused.size > 0) {
+      options.signal?.throwIfAborted();
+      if (answered.length > 0 && batch.free > 0) await batch.resume(answered);
+      else if (waiting.length + batch.size > 0) {
+        const admits = waiting.length > 0 && batch.free > 0;
+        const events = admits ? await batch.admit(waiting) : await batch.step();
+        for (const event of events) yield { event, finished: event.finished };
+        paused.take(batch);
+        batch.removeFinished();
+      } else {
+        const { continued, finished } = await paused.settle();
+        answered.push(...continued);
+        for (const text of finished) yield { finished: text };
+      }
+    }
+  }
+
+  private async createBatch(
+    sequences: readonly Sequence[],
+    options: GenerationOptions,
+  ): Promise<Batch> {
+    const { base, adapter, precision = 'f32' } = this.options;
+    const { config } = base.architecture;
     const longest = Math.max(
-      ...waiting.map(({ parts }) => parts.promptTokens.length + parts.rules.maxTokens),
+      ...sequences.map(({ parts }) => parts.promptTokens.length + parts.rules.maxTokens),
     );
     const { batchSize = chooseSlots(config, longest) } = this.options;
-    const slots = Math.min(batchSize, waiting.length);
+    const slots = Math.min(batchSize, sequences.length);
     this.decoder ??= Decoder.create(base, { adapter, precision });
-    const batch = new Batch(await this.decoder, {
+    return new Batch(await this.decoder, {
       slots,
       sampler: new Sampler(options),
       penalised: (options.repetitionPenalty ?? 1) !== 1,
@@ -76,12 +114,5 @@ export class Generator {
       promptPasses: options.promptPasses,
       trunk: options.trunk,
     });
-    while (waiting.length > 0 || batch.size > 0) {
-      options.signal?.throwIfAborted();
-      const events =
-        waiting.length > 0 && batch.free > 0 ? await batch.admit(waiting) : await batch.step();
-      yield* events;
-      batch.removeFinished();
-    }
   }
 }

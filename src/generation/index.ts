@@ -5,8 +5,9 @@ export {
   recomputesLogprobs,
   sharedPrecision,
 } from './decode-weights.ts';
-export type { GenerationOptions } from './generation-options.ts';
+export type { FinishedTurn, GenerationOptions, TurnResponder } from './generation-options.ts';
 export { Generator, type GeneratorOptions } from './generator.ts';
+export { countObserved, insertObservations } from './observation.ts';
 export {
   type LikelyTokens,
   type SampledToken,
@@ -14,4 +15,4 @@ export {
   Sampler,
   type SamplingOptions,
 } from './sampler/sampler.ts';
-export type { FinishReason, GeneratedText, TokenEvent } from './sequence.ts';
+export type { FinishReason, GeneratedText, TokenEvent, Turn } from './sequence.ts';

@@ -20,6 +20,13 @@ function roundUp(tokens: number): number {
   return Math.ceil(tokens / CAPACITY_STEP) * CAPACITY_STEP;
 }
 
+/** Keys and values of one text outside the cache, [kvHeads, length, D] per layer. */
+export interface SavedSlot {
+  readonly length: number;
+  readonly keys: readonly Float32Array[];
+  readonly values: readonly Float32Array[];
+}
+
 /**
  * Keys and values of the sequences in the batch: [slots, kvHeads, capacity, D] per layer, fed without a
  * copy. The slots in use are always the first ones.
@@ -79,6 +86,39 @@ export class KvCache {
     for (let slot = 0; slot < count; slot++) this.setLength(slot, this.lengths[slot]! + 1);
   }
 
+  /** Bytes of a slot's keys and values. */
+  slotBytes(slot: number): number {
+    const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: size } = this.config;
+    return 2 * 4 * layers * heads * size * this.lengths[slot]!;
+  }
+
+  /** Copies the tokens of a slot out of the cache. */
+  save(slot: number): SavedSlot {
+    const length = this.lengths[slot]!;
+    return {
+      length,
+      keys: this.keys.map((array) => this.gather(array, { slot, length })),
+      values: this.values.map((array) => this.gather(array, { slot, length })),
+    };
+  }
+
+  /** Copies saved tokens into a slot. */
+  restore(slot: number, { length, keys, values }: SavedSlot): void {
+    this.reserve(length + 1);
+    const { num_key_value_heads: heads, head_dim: size } = this.config;
+    const copy = (saved: readonly Float32Array[], arrays: readonly Float32Array[]) => {
+      for (const [layer, array] of arrays.entries()) {
+        for (let h = 0; h < heads; h++) {
+          const part = saved[layer]!.subarray(h * length * size, (h + 1) * length * size);
+          array.set(part, this.indexOf(slot, h, 0));
+        }
+      }
+    };
+    copy(keys, this.keys);
+    copy(values, this.values);
+    this.setLength(slot, length);
+  }
+
   /** Copies the tokens of one slot to another. */
   copy(from: number, to: number): void {
     const span = this.config.num_key_value_heads * this.capacity * this.config.head_dim;
@@ -110,6 +150,19 @@ export class KvCache {
     return feeds;
   }
 
+  private gather(
+    array: Float32Array,
+    { slot, length }: { readonly slot: number; readonly length: number },
+  ): Float32Array {
+    const { num_key_value_heads: heads, head_dim: size } = this.config;
+    const copy = new Float32Array(heads * length * size);
+    for (let h = 0; h < heads; h++) {
+      const start = this.indexOf(slot, h, 0);
+      copy.set(array.subarray(start, start + length * size), h * length * size);
+    }
+    return copy;
+  }
+
   private indexOf(slot: number, head: number, t: number): number {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
     return ((slot * heads + head) * this.capacity + t) * size;
@@ -133,7 +186,7 @@ export class KvCache {
 /** Doubling this makes a token cheaper by less than a fifth (docs/performance.md). */
 const MAX_SLOTS = 32;
 /** Maximum bytes of keys and values. */
-const MAX_CACHE_BYTES = 2 ** 30;
+export const MAX_CACHE_BYTES = 2 ** 30;
 
 /** Default number of texts to generate together: up to 32, as many as fit into 1 GiB of cache.
  *  @param length tokens of the longest prompt and response */

@@ -1,5 +1,6 @@
-import type { StreamingDecoder } from '../base-setup/tokenizer/index.ts';
+import { StreamingDecoder, type Tokenizer } from '../base-setup/tokenizer/tokenizer.ts';
 import type { RandomStream } from '../engine/random/index.ts';
+import { countObserved, insertObservations, type Observation } from './observation.ts';
 import type { LikelyTokens, SampledToken } from './sampler/sampler.ts';
 
 /** Why a text ended: a stop token or string, or the length limit, including the model's context. */
@@ -30,7 +31,10 @@ export interface GeneratedText {
   readonly prompt: number;
   readonly sample: number;
   readonly promptTokens: Int32Array;
+  /** The sampled tokens. */
   readonly tokens: Int32Array;
+  /** What the environment inserted between them, if there is one. */
+  readonly observations?: readonly Observation[] | undefined;
   readonly pieces: readonly string[];
   /** The joined pieces, without a stop string and anything after it. */
   readonly text: string;
@@ -40,6 +44,16 @@ export interface GeneratedText {
   readonly entropies?: Float32Array;
   /** The most probable tokens at each position; only with `topLogprobs`. */
   readonly alternatives?: readonly LikelyTokens[];
+  /** The turns of an episode, if an environment answered; `text` is that of the last one. */
+  readonly turns?: readonly Turn[] | undefined;
+  readonly finishReason: FinishReason;
+}
+
+/** What the policy sampled between two answers of the environment. */
+export interface Turn {
+  /** Number of sampled tokens up to its end. */
+  readonly end: number;
+  readonly text: string;
   readonly finishReason: FinishReason;
 }
 
@@ -47,6 +61,8 @@ interface StopRules {
   readonly stopTokens: ReadonlySet<number>;
   readonly stopStrings: readonly string[];
   readonly maxTokens: number;
+  /** Most tokens of prompt, response and observations together. */
+  readonly context: number;
 }
 
 interface SequenceParts {
@@ -54,17 +70,25 @@ interface SequenceParts {
   readonly sample: number;
   readonly promptTokens: Int32Array;
   readonly random: RandomStream;
-  readonly decoder: StreamingDecoder;
+  readonly tokenizer: Tokenizer;
   readonly rules: StopRules;
   /** Number of alternatives to record per token, with the entropy; neither if undefined. */
   readonly topLogprobs: number | undefined;
+  /** Whether an environment answers each turn; without one, a text is one turn. */
+  readonly isEpisode?: boolean;
 }
 
 /** One text being generated. */
 export class Sequence {
   readonly parts: SequenceParts;
+  /** Why the current turn ended, if it has. */
   finishReason: FinishReason | undefined;
-  private readonly filter: StopFilter;
+  private filter: StopFilter;
+  private decoder: StreamingDecoder;
+  /** Tokens that the model has not read yet: the last sampled one, then what the environment added. */
+  private unread: number[] = [];
+  private readonly observations: Observation[] = [];
+  private readonly turns: Turn[] = [];
   private readonly sampled: SampledToken[] = [];
   private readonly pieces: string[] = [];
   private text = '';
@@ -72,35 +96,83 @@ export class Sequence {
   constructor(parts: SequenceParts) {
     this.parts = parts;
     this.filter = new StopFilter(parts.rules.stopStrings);
+    this.decoder = this.decodeAfter(parts.promptTokens);
   }
 
-  get lastToken(): number {
-    return this.sampled.at(-1)!.token;
+  /** Takes the next token that the model has not read. */
+  read(): number {
+    return this.unread.shift()!;
   }
 
-  /** Prompt and response so far. */
+  /** Whether the model must read more before the next token is sampled. */
+  get isReading(): boolean {
+    return this.unread.length > 0;
+  }
+
+  /** Prompt and response so far, with observations. */
   seen(): number[] {
-    return [...this.parts.promptTokens, ...this.sampled.map(({ token }) => token)];
+    const tokens = insertObservations(this.tokens(), this.observations);
+    return [...this.parts.promptTokens, ...tokens];
+  }
+
+  /** The tokens that the model has read, for a text whose cache was dropped. */
+  known(): number[] {
+    const seen = this.seen();
+    return seen.slice(0, seen.length - this.unread.length);
+  }
+
+  /** The turn that has just ended. */
+  get lastTurn(): { readonly tokens: Int32Array; readonly index: number } & Turn {
+    const turn = this.turns.at(-1)!;
+    const start = this.turns.at(-2)?.end ?? 0;
+    return { ...turn, tokens: this.tokens().subarray(start), index: this.turns.length - 1 };
+  }
+
+  /** Whether this many more tokens leave room for a sampled one. */
+  hasRoom(count: number): boolean {
+    return (
+      this.sampled.length < this.parts.rules.maxTokens &&
+      this.length + count < this.parts.rules.context
+    );
+  }
+
+  /** Starts the next turn after the environment's answer. */
+  observe({ tokens, text }: Pick<Observation, 'tokens' | 'text'>): void {
+    this.observations.push({ at: this.sampled.length, tokens, text });
+    for (const token of tokens) this.unread.push(token);
+    this.filter = new StopFilter(this.parts.rules.stopStrings);
+    this.decoder = this.decodeAfter(tokens);
+    this.text = '';
+    this.finishReason = undefined;
+  }
+
+  /** Ends an episode. */
+  finish(reason: FinishReason): GeneratedText {
+    this.finishReason = reason;
+    return this.result(reason);
   }
 
   /** Adds a token; `finishReason` is set if it was the last one. */
   accept(sampled: SampledToken): TokenEvent {
     const { prompt, sample } = this.parts;
     this.sampled.push(sampled);
+    this.unread = [sampled.token];
     const text = this.decode(sampled.token);
     this.text += text;
+    if (this.finishReason !== undefined) this.endTurn(this.finishReason);
     return {
       prompt,
       sample,
       ...sampled,
       text,
-      ...(this.finishReason && { finished: this.result(this.finishReason) }),
+      ...(this.finishReason &&
+        !this.parts.isEpisode && { finished: this.result(this.finishReason) }),
     };
   }
 
   /** Ends a text that its own rules did not end, such as one that a server ended. */
   end(reason: FinishReason): GeneratedText {
-    const rest = this.parts.decoder.finish();
+    const rest = this.decoder.finish();
     this.pieces[this.pieces.length - 1] += rest;
     this.text += this.filter.push(rest) + this.filter.finish();
     this.finishReason = this.filter.isStopped ? 'stop' : reason;
@@ -109,9 +181,10 @@ export class Sequence {
 
   /** Decodes a token, checks whether it ends the text, and returns the new text. */
   private decode(token: number): string {
-    const { decoder, rules } = this.parts;
+    const { decoder } = this;
+    const { rules } = this.parts;
     const isStop = rules.stopTokens.has(token);
-    const isLast = isStop || this.sampled.length >= rules.maxTokens;
+    const isLast = isStop || !this.hasRoom(0);
     const piece = (isStop ? '' : decoder.push(token)) + (isLast ? decoder.finish() : '');
     this.pieces.push(piece);
     const text = this.filter.push(piece);
@@ -120,13 +193,32 @@ export class Sequence {
     return this.finishReason === undefined ? text : text + this.filter.finish();
   }
 
+  private endTurn(finishReason: FinishReason): void {
+    this.turns.push({ end: this.sampled.length, text: this.text, finishReason });
+  }
+
+  private decodeAfter(tokens: Int32Array): StreamingDecoder {
+    return new StreamingDecoder(this.parts.tokenizer, { after: tokens, skipSpecialTokens: true });
+  }
+
+  private tokens(): Int32Array {
+    return Int32Array.from(this.sampled, ({ token }) => token);
+  }
+
+  /** Number of tokens so far: of the prompt, sampled and observed. */
+  private get length(): number {
+    const { promptTokens } = this.parts;
+    return promptTokens.length + this.sampled.length + countObserved(this.observations);
+  }
+
   private result(finishReason: FinishReason): GeneratedText {
-    const { prompt, sample, promptTokens } = this.parts;
+    const { prompt, sample, promptTokens, isEpisode } = this.parts;
     return {
       prompt,
       sample,
       promptTokens,
-      tokens: Int32Array.from(this.sampled, ({ token }) => token),
+      tokens: this.tokens(),
+      ...(isEpisode && { observations: this.observations, turns: this.turns }),
       pieces: this.pieces,
       text: this.text,
       logprobs: Float32Array.from(this.sampled, ({ logprob }) => logprob),

@@ -50,3 +50,14 @@ describe('stateRows()', () => {
     expect([...stateRows(batch, states, [3, 2])]).toEqual([2, 3, 4, 6, 7]);
   });
 });
+
+test('packResponses() and stateRows() put observed tokens into the state only', () => {
+  const observations = [{ at: 1, tokens: Int32Array.of(8, 9), text: '' }];
+  const episodes = toResponses([a, b], [[4, 5], [6]], { observations: [observations, undefined] });
+  expect([...episodes.tokens]).toEqual([4, 5, 6]);
+  const batch = packResponses(episodes);
+  expect([...batch.tokens]).toEqual([1, 2, 3, 4, 8, 9, 5, 6]);
+  expect([...batch.positions]).toEqual([0, 1, 0, 2, 3, 4, 5, 1]);
+  // Before 4: the prompt's last row; before 5: the row of 9.
+  expect([...stateRows(batch, episodes)]).toEqual([1, 5, 2]);
+});

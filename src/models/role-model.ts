@@ -1,11 +1,12 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
-import { lengthsOf } from '../columns/index.ts';
+import { concatInts, lengthsOf } from '../columns/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
+import { insertObservations } from '../generation/observation.ts';
 import type { BaseModel } from './decoder/base-model.ts';
 import { PackedBatch } from './decoder/packed-batch.ts';
 import { takeRows } from './decoder/rows.ts';
 import { forwardFromTrunk, type Trunk } from './decoder/trunk.ts';
-import { type Responses, stateRows, toResponses } from './responses.ts';
+import { type ResponseContext, type Responses, stateRows, toResponses } from './responses.ts';
 import { groupByTokens, sizesOf, type TokenBatch } from './token-batch.ts';
 
 /** The base model of a role and the adapter on top of it. */
@@ -32,6 +33,8 @@ export interface RoleRun {
 export interface StateOptions extends TrunkOptions {
   /** Number of states per response; by default one per token. */
   readonly stateCounts?: ArrayLike<number> | undefined;
+  /** What the environment inserted into each response; nothing by default. */
+  readonly observations?: readonly ResponseContext['observations'][] | undefined;
 }
 
 /** States of responses that ran together. */
@@ -71,16 +74,23 @@ export class RoleModel {
   protected async *stateRuns(
     prompts: TokenBatch,
     responses: TokenBatch,
-    { stateCounts = responses.map(({ length }) => length), trunk }: StateOptions = {},
+    {
+      stateCounts = responses.map(({ length }) => length),
+      observations = [],
+      trunk,
+    }: StateOptions = {},
   ): AsyncGenerator<StateRun> {
-    const sequences = prompts.map((prompt, i) => [
-      ...Array.from(prompt),
-      ...Array.from(responses[i]!).slice(0, trunk ? undefined : Math.max(0, stateCounts[i]! - 1)),
-    ]);
+    const sequences = prompts.map((prompt, i) => {
+      const end = trunk ? undefined : Math.max(0, stateCounts[i]! - 1);
+      const sampled = Int32Array.from(responses[i]!).subarray(0, end);
+      return concatInts([Int32Array.from(prompt), insertObservations(sampled, observations[i])]);
+    });
     let start = 0;
     for await (const { sequences: group, batch, hidden } of this.runs(sequences, { trunk })) {
       const end = start + group.length;
-      const part = toResponses(prompts.slice(start, end), responses.slice(start, end));
+      const part = toResponses(prompts.slice(start, end), responses.slice(start, end), {
+        observations: observations.slice(start, end),
+      });
       const counts = lengthsOf(part.offsets).map((_, i) => stateCounts[start + i]!);
       yield {
         responses: part,

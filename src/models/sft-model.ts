@@ -1,7 +1,7 @@
 import { splitByOffsets } from '../columns/index.ts';
 import type { Tensor } from '../engine/runtime/index.ts';
 import { takeRows } from './decoder/rows.ts';
-import { RoleModel, type TrunkOptions } from './role-model.ts';
+import { RoleModel, type StateOptions } from './role-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
 /** What a language model computes for a batch. */
@@ -17,6 +17,11 @@ export interface ResponseLogprobs {
   readonly entropies: readonly Float32Array[];
 }
 
+/** How the logprobs of responses are computed. */
+export interface LogprobOptions extends Omit<StateOptions, 'stateCounts'> {
+  readonly temperature?: number;
+}
+
 /** A language model with logits and log-probabilities, such as PPO's reference. */
 export class SFTModel extends RoleModel {
   /** Logits after every token. */
@@ -28,15 +33,15 @@ export class SFTModel extends RoleModel {
     return { logits };
   }
 
-  /** log π(response token | prompt, earlier tokens) at a temperature; the head runs on responses only. */
+  /** log π(sampled token | prompt, earlier tokens) at a temperature; the head runs on these only. */
   async logprobs(
     prompts: TokenBatch,
     responses: TokenBatch,
-    { temperature = 1, trunk }: { temperature?: number } & TrunkOptions = {},
+    { temperature = 1, ...states }: LogprobOptions = {},
   ): Promise<ResponseLogprobs> {
     const logprobs: Float32Array[] = [];
     const entropies: Float32Array[] = [];
-    for await (const { hidden, responses: part } of this.stateRuns(prompts, responses, { trunk })) {
+    for await (const { hidden, responses: part } of this.stateRuns(prompts, responses, states)) {
       const values = await this.base.logprobs(hidden, part.tokens, temperature);
       logprobs.push(...splitByOffsets(values.logprobs, part.offsets));
       entropies.push(...splitByOffsets(values.entropies, part.offsets));

@@ -215,13 +215,15 @@ export class Evaluator {
       const group = texts.slice(start, start + RESPONSES_AT_ONCE);
       const prompts = group.map(({ promptTokens }) => promptTokens);
       const responses = group.map(({ tokens }) => tokens);
-      const own = await policy.logprobs(prompts, responses, { temperature });
-      const ref = await reference.logprobs(prompts, responses, { temperature });
+      const observations = group.map((text) => text.observations);
+      const own = await policy.logprobs(prompts, responses, { temperature, observations });
+      const ref = await reference.logprobs(prompts, responses, { temperature, observations });
       for (const [i, logprobs] of own.logprobs.entries()) {
         logratios.push(logprobs.map((x, t) => x - ref.logprobs[i]![t]!));
       }
       entropies.push(...own.entropies);
-      if (value !== undefined) values.push(...(await value.values(prompts, responses)));
+      if (value !== undefined)
+        values.push(...(await value.values(prompts, responses, { observations })));
       progress.advance(group.length);
     }
     return {

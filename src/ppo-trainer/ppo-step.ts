@@ -313,10 +313,11 @@ function responsesOf(texts: readonly GeneratedText[]): Responses<SequenceKey> {
   return {
     offsets: offsetsOf(texts.map(({ tokens }) => tokens.length)),
     tokens: concatInts(texts.map(({ tokens }) => tokens)),
-    sequences: texts.map(({ prompt, sample, promptTokens }) => ({
+    sequences: texts.map(({ prompt, sample, promptTokens, observations }) => ({
       promptIdx: prompt,
       sample,
       promptTokens,
+      ...(observations && { observations }),
     })),
   };
 }

@@ -23,7 +23,16 @@ const floats = z.instanceof(Float32Array);
 const count = z.int().min(0);
 
 const responsesShape = {
-  sequences: z.array(z.strictObject({ promptIdx: count, sample: count, promptTokens: ints })),
+  sequences: z.array(
+    z.strictObject({
+      promptIdx: count,
+      sample: count,
+      promptTokens: ints,
+      observations: z
+        .array(z.strictObject({ at: count, tokens: ints, text: z.string() }))
+        .optional(),
+    }),
+  ),
   offsets: ints,
   tokens: ints,
 };

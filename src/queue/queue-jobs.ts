@@ -125,9 +125,10 @@ function scoreRequest({ microBatch, responses }: ScoreJob, roles: Roles) {
 
 /** What identifies responses; their texts do not travel. */
 function keysOf(sequences: ScoreJob['responses']['sequences']): ScoreJob['responses']['sequences'] {
-  return sequences.map(({ promptIdx, sample, promptTokens }) => ({
+  return sequences.map(({ promptIdx, sample, promptTokens, observations }) => ({
     promptIdx,
     sample,
     promptTokens,
+    ...(observations && { observations }),
   }));
 }

@@ -47,6 +47,17 @@ const experience: PairColumns = {
   returns: Float32Array.of(1.5, 2.25, 4, 8, 6, 8),
 };
 
+test('the text of a state contains what the environment inserted', () => {
+  const [first, second] = rollout.sequences;
+  const observations = [{ at: 2, tokens: Int32Array.of(90), text: ' [17]' }];
+  const pairs = new PairList({ ...rollout, sequences: [{ ...first!, observations }, second!] });
+  expect([0, 1, 2].map((t) => pairs.at(t)!.stateText)).toEqual([
+    'The car',
+    'The car is',
+    'The car is red [17]',
+  ]);
+});
+
 describe('PairList', () => {
   test('returns the pairs of an experience', () => {
     expect(JSON.parse(JSON.stringify(new PairList(experience).at(1)))).toEqual({

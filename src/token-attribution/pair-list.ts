@@ -99,8 +99,13 @@ class PairView implements SAPair {
   }
 
   get stateText(): string {
-    const { promptText, pieces } = this.#sequence;
-    return promptText + pieces.slice(0, this.step).join('');
+    const { promptText, pieces, observations = [] } = this.#sequence;
+    const known = observations.filter(({ at }) => at <= this.step);
+    const parts = known.map(({ at, text }, i) => {
+      return pieces.slice(known[i - 1]?.at ?? 0, at).join('') + text;
+    });
+    const last = pieces.slice(known.at(-1)?.at ?? 0, this.step);
+    return [promptText, ...parts, ...last].join('');
   }
 
   get actionToken(): string {

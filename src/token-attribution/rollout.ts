@@ -1,3 +1,5 @@
+import type { Observation } from '../generation/observation.ts';
+
 /** One generated response and its origin. */
 export interface RolloutSequence {
   /** Index of the prompt in the call that generated the rollout. */
@@ -8,14 +10,16 @@ export interface RolloutSequence {
   readonly promptTokens: Int32Array;
   /** The text that reward sources see: truncated at the first stop. */
   readonly text: string;
-  /** Text of each token; empty for a stop token. */
+  /** Text of each sampled token; empty for a stop token. */
   readonly pieces: readonly string[];
+  /** What the environment inserted, if there is one: tokens of the state that are not actions. */
+  readonly observations?: readonly Observation[] | undefined;
   /** Whether a stop token or stop string ended it, rather than the length limit. */
   readonly finished: boolean;
 }
 
 /**
- * Responses with their per-token numbers as columns: N tokens end to end, without padding. Sequence i
+ * Responses with their per-token numbers as columns: N sampled tokens end to end, without padding. Sequence i
  * has the elements from offsets[i] up to offsets[i + 1].
  */
 export interface Rollout {

@@ -114,7 +114,7 @@ export class TokenAttributor {
     const { logprobs, entropies } = await model.logprobs(
       texts.map(({ promptTokens }) => promptTokens),
       texts.map(({ tokens }) => tokens),
-      { temperature: this.temperature },
+      { temperature: this.temperature, observations: texts.map((text) => text.observations) },
     );
     return { logprobs: concatFloats(logprobs), entropies: concatFloats(entropies) };
   }
@@ -134,6 +134,7 @@ function toSequence(text: GeneratedText, prompts: readonly string[]): RolloutSeq
     promptTokens: text.promptTokens,
     text: text.text,
     pieces: text.pieces,
+    ...(text.observations && { observations: text.observations }),
     finished: text.finishReason === 'stop',
   };
 }

@@ -1,5 +1,6 @@
 import { offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
+import { countObserved } from '../generation/index.ts';
 import type { RowPass } from '../models/index.ts';
 import type { Responses } from '../models/responses.ts';
 import { groupByTokens } from '../models/token-batch.ts';
@@ -10,7 +11,10 @@ import type { ScalarPass } from './scalar-pass.ts';
 export type MicroBatchOptions = Pick<PPOConfig, 'microBatchSize' | 'maxTokensAtOnce'>;
 
 /** What identifies a response within a step. */
-export type SequenceKey = Pick<RolloutSequence, 'promptIdx' | 'sample' | 'promptTokens'>;
+export type SequenceKey = Pick<
+  RolloutSequence,
+  'promptIdx' | 'sample' | 'promptTokens' | 'observations'
+>;
 
 type Sequences = Pick<Responses, 'offsets'> & {
   readonly sequences: readonly SequenceKey[];
@@ -30,8 +34,8 @@ export function microBatches(
     .map((_, i) => i)
     .sort((a, b) => compare(sequences[a]!, sequences[b]!) || a - b);
   const sizes = order.map((i, k) => {
-    const { promptTokens } = sequences[i]!;
-    const own = offsets[i + 1]! - offsets[i]!;
+    const { promptTokens, observations } = sequences[i]!;
+    const own = offsets[i + 1]! - offsets[i]! + countObserved(observations);
     const isFollower = k > 0 && sequences[order[k - 1]!]!.promptTokens === promptTokens;
     return { length: own + promptTokens.length, shared: isFollower ? promptTokens.length : 0 };
   });
@@ -104,10 +108,11 @@ export class StepPlan {
   }
 }
 
-/** Tokens of all responses and of their prompts, each once. */
+/** Tokens of all responses, observed ones included, and of their prompts, each once. */
 function countTokens({ sequences, offsets }: Sequences): number {
   const prompts = new Set(sequences.map(({ promptTokens }) => promptTokens));
-  return [...prompts].reduce((sum, { length }) => sum + length, offsets.at(-1)!);
+  const observed = sequences.reduce((sum, one) => sum + countObserved(one.observations), 0);
+  return [...prompts].reduce((sum, { length }) => sum + length, offsets.at(-1)! + observed);
 }
 
 type PromptConfig = PlanConfig &

@@ -50,7 +50,7 @@ export interface GradientJob {
 
 export interface StepCounts {
   readonly sequenceCount: number;
-  /** Number of response tokens. */
+  /** Number of sampled tokens. */
   readonly tokenCount: number;
   /** Number of values that are learned. */
   readonly stepCount: number;
@@ -163,8 +163,9 @@ export class LocalJobs implements StepJobs {
     const { value } = this.options;
     if (value === undefined) throw new Error('Internal: values need a value model');
     if (cache === undefined || this.isJoint.value) {
-      const { prompts, tokens } = textsOf(responses);
-      return concatFloats(await value.values(prompts, tokens, { stateCounts, trunk }));
+      const { prompts, tokens, observations } = textsOf(responses);
+      const options = { stateCounts, observations, trunk };
+      return concatFloats(await value.values(prompts, tokens, options));
     }
     const pass = await this.runValue(value, responses, { stateCounts, trunk });
     cache.value.set(microBatch, pass);
@@ -263,8 +264,9 @@ export class LocalJobs implements StepJobs {
     trunk: Trunk | undefined,
   ): Promise<TokenLogprobs> {
     const { temperature } = this.options.config;
-    const { prompts, tokens } = textsOf(responses);
-    const { logprobs, entropies } = await model.logprobs(prompts, tokens, { temperature, trunk });
+    const { prompts, tokens, observations } = textsOf(responses);
+    const options = { temperature, observations, trunk };
+    const { logprobs, entropies } = await model.logprobs(prompts, tokens, options);
     return { logprobs: concatFloats(logprobs), entropies: concatFloats(entropies) };
   }
 }
@@ -273,6 +275,7 @@ function textsOf({ sequences, offsets, tokens }: Responses) {
   return {
     prompts: sequences.map(({ promptTokens }) => promptTokens),
     tokens: splitByOffsets(tokens, offsets),
+    observations: sequences.map(({ observations }) => observations),
   };
 }
 

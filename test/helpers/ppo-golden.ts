@@ -16,7 +16,7 @@ import { openModel } from './peft-golden.ts';
 import { readSafetensors } from './runtime-safetensors.ts';
 
 /** Folders of test/fixtures/ppo-update, which tools/oracle/ppo/ppo_update.py creates. */
-export const ppoCases = ['token-clip', 'every-term', 'sequence-ratio'] as const;
+export const ppoCases = ['token-clip', 'every-term', 'sequence-ratio', 'turns'] as const;
 
 export type PpoCase = (typeof ppoCases)[number];
 
@@ -69,6 +69,8 @@ interface GoldenFile {
   readonly hyperparameters: PPOConfigOptions;
   readonly prompts: readonly (readonly number[])[];
   readonly responses: readonly (readonly number[])[];
+  /** Which tokens of a response were sampled; all without it. */
+  readonly masks?: readonly (readonly boolean[])[];
   readonly oldLogprobs: readonly number[];
   readonly refLogprobs: readonly number[];
   readonly kl: readonly number[];
@@ -106,7 +108,9 @@ function fixture(path: string): string {
 
 /** Scores, rewards and texts are left empty: an update reads none of them. */
 function toExperience(golden: GoldenFile): Experience {
-  const { prompts, responses } = golden;
+  const { prompts } = golden;
+  const split = golden.responses.map((response, i) => splitMasked(response, golden.masks?.[i]));
+  const responses = split.map(({ sampled }) => sampled);
   const tokens = Int32Array.from(responses.flat());
   const offsets = new Int32Array(responses.length + 1);
   responses.forEach(({ length }, i) => {
@@ -120,6 +124,7 @@ function toExperience(golden: GoldenFile): Experience {
     text: '',
     pieces: response.map(() => ''),
     finished: true,
+    observations: split[i]!.observations,
   }));
   return {
     sequences,
@@ -135,6 +140,26 @@ function toExperience(golden: GoldenFile): Experience {
     advantages: Float32Array.from(golden.advantages),
     returns: Float32Array.from(golden.returns),
   };
+}
+
+/** Sampled tokens, and the runs of masked ones between them as observations. */
+function splitMasked(
+  response: readonly number[],
+  mask: readonly boolean[] = response.map(() => true),
+) {
+  const sampled: number[] = [];
+  const observed: { at: number; tokens: number[] }[] = [];
+  response.forEach((token, t) => {
+    if (mask[t]) sampled.push(token);
+    else if (t > 0 && !mask[t - 1]) observed.at(-1)!.tokens.push(token);
+    else observed.push({ at: sampled.length, tokens: [token] });
+  });
+  const observations = observed.map(({ at, tokens }) => ({
+    at,
+    tokens: Int32Array.from(tokens),
+    text: '',
+  }));
+  return { sampled, observations };
 }
 
 function readWeights(file: string): PpoGoldenWeights {

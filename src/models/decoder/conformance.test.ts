@@ -99,6 +99,20 @@ describe.each(fixtureCases)('$name in $precision', ({ name, precision: basePreci
       },
     );
 
+    test('a text that leaves its slot for a turn of its environment continues where it was', async () => {
+      const [whole = []] = await forward(model.base, [long.ids]);
+      const run = await makeDecoder(model.base, { slots: 2 });
+      const prompts = [long.ids.slice(0, 5), sampleIds(model.base, 9, 1)];
+      const { cache } = run;
+      await run.decoder.prefill(prompts, { slots: [0, 1], cache });
+      await decodeTokens(run, [long.ids.slice(5, 8), sampleIds(model.base, 3, 2)]);
+      const saved = cache.save(0);
+      await run.decoder.prefill([sampleIds(model.base, 70, 3)], { slots: [0], cache });
+      cache.restore(0, saved);
+      const [continued = []] = await decodeTokens(run, [long.ids.slice(8)]);
+      expect(relativeDifference(continued, whole.slice(8))).toBeLessThan(roundingOf(model.base));
+    });
+
     test('slots of different lengths decode as each does alone', async () => {
       const prompts = ragged(1);
       const tokens = prompts.map((_, slot) => sampleIds(model.base, 8, slot));

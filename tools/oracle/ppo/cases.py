@@ -24,6 +24,9 @@ MODELS: dict[str, PreTrainedConfig] = {
 }
 PROMPT_LENGTHS = [5, 9, 3, 6, 4]
 RESPONSE_LENGTHS = [4, 1, 10, 7, 7]
+"""Sampled tokens."""
+OBSERVED = [[(2, 3)], [], [(3, 2), (7, 4)], [(1, 5)], [(2, 1), (5, 2)]]
+"""Of the episodes of several turns: after how many sampled tokens the environment adds how many."""
 SHARED: dict[str, Any] = {
     "batchSize": len(PROMPT_LENGTHS),
     "ppoEpochs": 3,
@@ -57,6 +60,8 @@ class Case:
     """Standard deviation of the difference between old and current logprobs, at two of three tokens."""
     sequence_noise: float = 0
     """The same for all tokens of a sequence together."""
+    turns: bool = False
+    """Whether the environment adds the tokens of OBSERVED, which are masked."""
     far_tokens: int = 0
     """Tokens of negative advantage whose ratio starts at 4, beyond the dual clip."""
 
@@ -84,5 +89,11 @@ CASES: dict[str, Case] = {
     ),
     "sequence-ratio": Case(
         "llama", {"ratioLevel": "sequence"}, token_noise=0.1, sequence_noise=0.3
+    ),
+    "turns": Case(
+        "qwen3",
+        {"entropyCoef": 0.01, "klCoef": 0.05, "klEstimator": "k3", "klPlacement": "loss"},
+        token_noise=0.3,
+        turns=True,
     ),
 }

@@ -9,10 +9,13 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Batch:
-    """Columns of all response tokens, sequences end to end."""
+    """Columns of all sampled tokens, sequences end to end."""
 
     prompts: list[list[int]]
     responses: list[list[int]]
+    """With the tokens of the environment."""
+    masks: list[list[bool]]
+    """Which tokens of a response are sampled."""
     old_logprobs: Tensor
     ref_logprobs: Tensor
     advantages: Tensor
@@ -21,8 +24,12 @@ class Batch:
 
     def by_sequence(self, column: Tensor) -> Tensor:
         """Mean over the tokens of each sequence."""
-        parts = column.split([len(response) for response in self.responses])
+        parts = column.split(self.lengths())
         return torch.stack([part.mean() for part in parts])
+
+    def lengths(self) -> list[int]:
+        """Number of sampled tokens per sequence."""
+        return [sum(mask) for mask in self.masks]
 
 
 @dataclass
@@ -57,7 +64,7 @@ def clip_loss(new: Tensor, batch: Batch, options: dict[str, Any], choices: Choic
     """
     log_ratio, advantages = new - batch.old_logprobs, batch.advantages
     if options["ratioLevel"] == "sequence":
-        lengths = torch.tensor([len(response) for response in batch.responses])
+        lengths = torch.tensor(batch.lengths())
         log_ratio = batch.by_sequence(log_ratio).repeat_interleave(lengths)
     ratio = log_ratio.exp()
     epsilon = options["clipEpsilon"]

@@ -3,7 +3,7 @@
 `<model>/base` is a random model of transformers, `<model>/policy` and `<model>/value` are PEFT's
 adapters for it, both matrices far from zero, and `<model>/value/value_head.safetensors` has the
 value head `score.weight` [1, hidden] on the final-normed hidden state. `<case>/golden.json` has a
-rollout of random tokens, with columns over all response tokens, sequences end to end, and the
+rollout of random tokens, with columns over all sampled tokens, sequences end to end, and the
 values before each of three optimiser steps over the whole rollout: `policyLoss` is
 what is differentiated, `policyLossParts` are its means without their coefficients, `valueLoss` is
 without its coefficient, gradient norms are before clipping. `<case>/after-<step>.safetensors` has
@@ -26,7 +26,16 @@ from typing import Any
 
 import torch
 import transformers
-from cases import CASES, MODELS, PROMPT_LENGTHS, RESPONSE_LENGTHS, SHARED, VOCABULARY, Case
+from cases import (
+    CASES,
+    MODELS,
+    OBSERVED,
+    PROMPT_LENGTHS,
+    RESPONSE_LENGTHS,
+    SHARED,
+    VOCABULARY,
+    Case,
+)
 from fixtures import FIXTURES, SCRIPT, VERSIONS, make_model, save
 from losses import Batch, Choices, kl
 from torch import Tensor
@@ -48,10 +57,16 @@ def draw_batch(case: Case, seed: int) -> Batch:
     torch.manual_seed(seed)
     prompts = [torch.randint(VOCABULARY, (length,)).tolist() for length in PROMPT_LENGTHS]
     responses = [torch.randint(VOCABULARY, (length,)).tolist() for length in RESPONSE_LENGTHS]
+    masks = [[True] * length for length in RESPONSE_LENGTHS]
+    if case.turns:
+        for response, mask, observed in zip(responses, masks, OBSERVED, strict=True):
+            for at, count in reversed(observed):
+                response[at:at] = torch.randint(VOCABULARY, (count,)).tolist()
+                mask[at:at] = [False] * count
     policy, value = open_models(case, torch.float32)
-    own, _ = policy.logprobs(prompts, responses)
+    own, _ = policy.logprobs(prompts, responses, masks)
     with policy.model.disable_adapter():
-        ref, _ = policy.logprobs(prompts, responses)
+        ref, _ = policy.logprobs(prompts, responses, masks)
     advantages, returns = torch.randn(len(own)), torch.randn(len(own))
     by_token = case.token_noise * torch.randn(len(own)) * (torch.rand(len(own)) < 2 / 3)
     by_sequence = case.sequence_noise * torch.randn(len(responses))
@@ -59,8 +74,8 @@ def draw_batch(case: Case, seed: int) -> Batch:
     old = own - by_token - by_sequence.repeat_interleave(lengths)
     far = (advantages < 0).nonzero()[: case.far_tokens, 0]
     old[far] = own[far] - torch.tensor(4.0).log()
-    old_values = value.values(prompts, responses) + 0.3 * torch.randn(len(own))
-    return Batch(prompts, responses, old, ref, advantages, returns, old_values)
+    old_values = value.values(prompts, responses, masks) + 0.3 * torch.randn(len(own))
+    return Batch(prompts, responses, masks, old, ref, advantages, returns, old_values)
 
 
 def run(case: Case, batch: Batch, dtype: torch.dtype) -> tuple[list[Step], Choices]:
@@ -71,7 +86,7 @@ def run(case: Case, batch: Batch, dtype: torch.dtype) -> tuple[list[Step], Choic
         Trainer(value, options, options["valueLearningRate"]),
     )
     columns = {key: c.to(dtype) for key, c in vars(batch).items() if isinstance(c, Tensor)}
-    exact = Batch(batch.prompts, batch.responses, **columns)
+    exact = Batch(batch.prompts, batch.responses, batch.masks, **columns)
     steps = [train(*trainers, exact, choices) for _ in range(options["ppoEpochs"])]
     return steps, choices
 
@@ -104,6 +119,7 @@ def write_case(name: str, seed: int, batch: Batch, steps: list[Step]) -> None:
         "hyperparameters": case.hyperparameters,
         "prompts": batch.prompts,
         "responses": batch.responses,
+        **({"masks": batch.masks} if case.turns else {}),
         "oldLogprobs": batch.old_logprobs,
         "refLogprobs": batch.ref_logprobs,
         "kl": kl(batch.old_logprobs, batch.ref_logprobs, case.hyperparameters["klEstimator"]),

@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 Ids = list[list[int]]
+Masks = list[list[bool]]
 
 
 class Role:
@@ -35,13 +36,13 @@ class Role:
     def weights(self) -> dict[str, Tensor]:
         return {f"{self.name}.{key}": p.detach().clone() for key, p in self.trained().items()}
 
-    def hidden(self, prompts: Ids, responses: Ids) -> Tensor:
-        """Final-normed states before each response token, [N, hidden]; each sequence runs alone."""
+    def hidden(self, prompts: Ids, responses: Ids, masks: Masks) -> Tensor:
+        """Final-normed states before each sampled token, [N, hidden]; each sequence runs alone."""
         decoder = self.model.get_base_model().model
         rows = []
-        for prompt, response in zip(prompts, responses, strict=True):
+        for prompt, response, mask in zip(prompts, responses, masks, strict=True):
             states = decoder(torch.tensor([prompt + response])).last_hidden_state[0]
-            rows.append(states[len(prompt) - 1 : -1])
+            rows.append(states[len(prompt) - 1 : -1][torch.tensor(mask)])
         return torch.cat(rows)
 
 
@@ -50,11 +51,12 @@ class Policy(Role):
         super().__init__(folder, dtype, "policy")
         self.temperature = temperature
 
-    def logprobs(self, prompts: Ids, responses: Ids) -> tuple[Tensor, Tensor]:
-        """log π of each response token, and the entropy of its distribution."""
-        logits = self.model.get_base_model().lm_head(self.hidden(prompts, responses))
+    def logprobs(self, prompts: Ids, responses: Ids, masks: Masks) -> tuple[Tensor, Tensor]:
+        """log π of each sampled token, and the entropy of its distribution."""
+        logits = self.model.get_base_model().lm_head(self.hidden(prompts, responses, masks))
         all_logprobs = torch.log_softmax(logits / self.temperature, -1)
-        tokens = torch.tensor([token for response in responses for token in response])
+        whole = torch.tensor([token for response in responses for token in response])
+        tokens = whole[torch.tensor([is_sampled for mask in masks for is_sampled in mask])]
         entropies = -(all_logprobs.exp() * all_logprobs).sum(-1)
         return all_logprobs.gather(-1, tokens[:, None])[:, 0], entropies
 
@@ -68,8 +70,8 @@ class Value(Role):
     def trained(self) -> dict[str, torch.nn.Parameter]:
         return {**super().trained(), "score.weight": self.head}
 
-    def values(self, prompts: Ids, responses: Ids) -> Tensor:
-        return self.hidden(prompts, responses) @ self.head[0]
+    def values(self, prompts: Ids, responses: Ids, masks: Masks) -> Tensor:
+        return self.hidden(prompts, responses, masks) @ self.head[0]
 
 
 def stay_in_float64(model: torch.nn.Module) -> None:
@@ -126,7 +128,7 @@ class Step:
 
 def train(policy: Trainer, value: Trainer, batch: Batch, choices: Choices) -> Step:
     """One optimiser step of both models over the whole batch."""
-    options, tokens = policy.options, (batch.prompts, batch.responses)
+    options, tokens = policy.options, (batch.prompts, batch.responses, batch.masks)
     logprobs, entropies = policy.role.logprobs(*tokens)
     values = value.role.values(*tokens)
     clip = clip_loss(logprobs, batch, options, choices)
