@@ -95,7 +95,12 @@ export type MethodName = keyof WorkerMethods;
 
 /** Messages from the page to its worker. */
 export type PageMessage =
-  | { readonly type: 'call'; readonly id: number; readonly method: MethodName; readonly argument: unknown }
+  | {
+      readonly type: 'call';
+      readonly id: number;
+      readonly method: MethodName;
+      readonly argument: unknown;
+    }
   | { readonly type: 'scores'; readonly id: number; readonly scores: readonly RewardScore[] }
   | { readonly type: 'score-error'; readonly id: number; readonly error: string };
 

@@ -85,7 +85,10 @@ export async function fetchModelFiles(
 
 async function fetchFile(
   address: string,
-  { isOptional, signal }: { readonly isOptional: boolean; readonly signal: AbortSignal | undefined },
+  {
+    isOptional,
+    signal,
+  }: { readonly isOptional: boolean; readonly signal: AbortSignal | undefined },
 ): Promise<Response | undefined> {
   const response = await fetch(address, { ...(signal && { signal }) }).catch((cause: unknown) => {
     signal?.throwIfAborted();

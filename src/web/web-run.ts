@@ -1,5 +1,5 @@
-import { adapterFromFiles } from '../base-setup/lora/peft-reader.ts';
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
+import { adapterFromFiles } from '../base-setup/lora/peft-reader.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
 import { resolveTrainingConfig } from '../config/training-config.ts';
 import type { StepControl, TrainEvent } from '../loop/index.ts';
@@ -29,6 +29,10 @@ export class WebRun implements StepControl {
   private isPaused = false;
   private wake: (() => void) | undefined;
   private klCoef: number | undefined;
+  private isStepping = false;
+  /** Tasks that wait for the end of the current step. */
+  private tasks: (() => Promise<void>)[] = [];
+  private lastTask: Promise<unknown> = Promise.resolve();
 
   /** Builds the models of a run over one copy of the base. */
   static async create(message: TrainMessage, options: WebRunOptions): Promise<WebRun> {
@@ -66,8 +70,26 @@ export class WebRun implements StepControl {
   }
 
   /** Trains until all steps are done or the run is stopped. */
-  run(): Promise<LoopResult> {
-    return this.loop.run();
+  async run(): Promise<LoopResult> {
+    try {
+      return await this.loop.run();
+    } finally {
+      await this.endStep();
+    }
+  }
+
+  /** Calls a function while no step changes the weights: now, or after the current step. */
+  betweenUpdates<T>(task: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const start = () => task().then(resolve, reject);
+      if (this.isStepping) this.tasks.push(start);
+      else this.lastTask = start();
+    });
+  }
+
+  private async endStep(): Promise<void> {
+    this.isStepping = false;
+    for (const task of this.tasks.splice(0)) await task();
   }
 
   /** Waits after the current step. */
@@ -93,6 +115,7 @@ export class WebRun implements StepControl {
   }
 
   async betweenSteps(step: number): Promise<'continue' | 'stop'> {
+    await this.endStep();
     if (this.isPaused) {
       this.emit({ type: 'control', step, status: 'paused', message: 'The run is paused' });
       while (this.isPaused) {
@@ -106,7 +129,10 @@ export class WebRun implements StepControl {
     if (this.klCoef !== undefined && rewardComputer instanceof RewardComputer) {
       rewardComputer.setKlCoef(this.klCoef);
     }
-    return this.stopping.signal.aborted ? 'stop' : 'continue';
+    await this.lastTask;
+    if (this.stopping.signal.aborted) return 'stop';
+    this.isStepping = true;
+    return 'continue';
   }
 
   /** Frees all sessions of the run; the base stays usable. */

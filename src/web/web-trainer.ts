@@ -47,7 +47,8 @@ export type WebTrainResult = Pick<LoopResult, 'steps' | 'reason' | 'message' | '
 /**
  * Trains a language model in a tab: the model runs in a worker, the rewards on the page.
  * @example
- * const worker = new Worker(new URL('proximal/web/worker', import.meta.url), { type: 'module' });
+ * // worker.ts: import 'proximal/web/worker';
+ * const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
  * const trainer = new WebTrainer(worker);
  * await trainer.open({ model: 'models/tiny' });
  * await trainer.train(prompts, { rewards: ({ response }) => -response.length, maxSteps: 20 });

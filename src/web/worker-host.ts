@@ -1,4 +1,3 @@
-import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { AdapterFiles } from '../base-setup/lora/peft-reader.ts';
 import { adapterToFiles } from '../base-setup/lora/peft-writer.ts';
 import type { Backend } from '../engine/runtime/index.ts';
@@ -46,6 +45,8 @@ export class WorkerHost {
   private readonly pending = new Map<number, PendingScores>();
   private model: LoadedModel | undefined;
   private run: WebRun | undefined;
+  /** Settles when the run has ended. */
+  private running: Promise<unknown> = Promise.resolve();
   private asked = 0;
 
   constructor(page: MessagePlace, { backend }: WorkerHostOptions = {}) {
@@ -81,12 +82,18 @@ export class WorkerHost {
     }
   }
 
-  private async open({ model, files, wasm = {}, ...options }: OpenModelOptions): Promise<OpenedModel> {
+  private async open({
+    model,
+    files,
+    wasm = {},
+    ...options
+  }: OpenModelOptions): Promise<OpenedModel> {
     const device = this.backend ?? createWebBackend(wasm);
     const onProgress = (bytes: number) => this.send({ type: 'progress', bytes });
     const contents =
       typeof model === 'string' ? await fetchModelFiles(model, { files, onProgress }) : model;
     const { name = typeof model === 'string' ? model : 'model' } = options;
+    await this.endRun();
     await this.model?.base.dispose();
     this.model = await modelFromFiles(contents, { name, device });
     const { architecture } = this.model.base;
@@ -111,22 +118,35 @@ export class WorkerHost {
 
   private async train(message: TrainMessage) {
     const model = this.needModel();
-    await this.run?.dispose();
+    await this.endRun();
     const run = await WebRun.create(message, {
       model,
       rewardSource: (reward) => this.rewardSource(reward),
       onEvent: (event) => this.send({ type: 'event', event }),
     });
     this.run = run;
-    const { steps, reason, message: sentence, metrics } = await run.run();
+    const result = run.run();
+    // Whoever started the run hears about its error.
+    this.running = result.catch(() => undefined);
+    const { steps, reason, message: sentence, metrics } = await result;
     return { steps, reason, message: sentence, metrics };
   }
 
+  private async endRun(): Promise<void> {
+    this.run?.stop();
+    await this.running;
+    await this.run?.dispose();
+    this.run = undefined;
+  }
+
   /** The policy's adapter as PEFT saves it. */
-  private async encodeAdapter(): Promise<AdapterFiles> {
+  private encodeAdapter(): Promise<AdapterFiles> {
     const model = this.needModel();
     const fingerprint = model.base.fingerprint();
-    return adapterToFiles(this.needAdapter(), { ...describeBase(model), fingerprint });
+    const run = this.needRun();
+    return run.betweenUpdates(() =>
+      adapterToFiles(run.components.policy.adapter!, { ...describeBase(model), fingerprint }),
+    );
   }
 
   private async logprobs({ prompt, tokens }: LogprobsMessage): Promise<Float32Array> {
@@ -139,7 +159,8 @@ export class WorkerHost {
 
   /** Uses the policy of the run, or the plain base if there is none. */
   private async usePolicy<T>(use: (policy: PolicyModel) => Promise<T>): Promise<T> {
-    if (this.run !== undefined) return use(this.run.components.policy);
+    const { run } = this;
+    if (run !== undefined) return run.betweenUpdates(() => use(run.components.policy));
     const { base, tokenizer } = this.needModel();
     const policy = new PolicyModel({ base, tokenizer });
     try {
@@ -182,9 +203,8 @@ export class WorkerHost {
     throw new Error('Cannot use the model: it must be opened first; call open()');
   }
 
-  private needAdapter(): LoraAdapter {
-    const adapter = this.run?.components.policy.adapter;
-    if (adapter !== undefined) return adapter;
+  private needRun(): WebRun {
+    if (this.run !== undefined) return this.run;
     throw new Error('Cannot save the adapter: a training must have started; call train()');
   }
 
