@@ -24,7 +24,7 @@ function quote(text: string, limit: number): string {
 }
 
 /** The folder of this package's code, whose frames say nothing about a user's mistake. */
-const ownFolder = toPath(new URL('..', import.meta.url).href);
+const ownFolder = toPath(import.meta.url).replace(/[^/]*\/[^/]*$/, '');
 
 /** File and line of the innermost call in the user's own code.
  *  @example '    at score (/home/me/reward.ts:7:9)'  →  'reward.ts:7' in /home/me */

@@ -28,6 +28,16 @@ export class KlController {
     return this.beta;
   }
 
+  /** Replaces β, such as by what a person chooses during a run; an adaptive one continues from it. */
+  set(coefficient: number): void {
+    if (!Number.isFinite(coefficient) || coefficient < 0) {
+      throw new RangeError(
+        `Cannot set the KL coefficient: it must be a number ≥ 0, got ${coefficient}`,
+      );
+    }
+    this.beta = coefficient;
+  }
+
   /** Updates an adaptive β after n responses with this mean KL, summed over tokens.
    *  β ← β(1 + clip(KL/target − 1, ±0.2)·n/horizon);  n/horizon is at most 1, so β stays positive
    *  @example β=0.1, target=6, horizon=100: KL=6.6, n=10  →  0.1·(1 + 0.1·0.1) = 0.101 */

@@ -123,6 +123,11 @@ export class RewardComputer implements RewardComputation {
     return this.latestKlCoef;
   }
 
+  /** Replaces β from the next step on. */
+  setKlCoef(klCoef: number): void {
+    this.klController.set(klCoef);
+  }
+
   get roles(): readonly LayerRole[] {
     return this.sources.flatMap(({ source }) => source.role ?? []);
   }

@@ -1,7 +1,7 @@
 import * as jinja from '@huggingface/jinja';
 import * as tokenizers from '@huggingface/tokenizers';
 
-// Types of what we use from two libraries whose own types TypeScript cannot resolve from an ES module.
+// Types of what we use from two libraries whose own types TypeScript cannot always resolve.
 
 export interface LibraryTokenizer {
   readonly model: { readonly vocab: readonly string[] };
@@ -13,20 +13,22 @@ export interface LibraryTokenizer {
   id_to_token(id: number): string | undefined;
 }
 
-export const LibraryTokenizer: new (tokenizer: object, config: object) => LibraryTokenizer =
-  tokenizers.Tokenizer;
+export const LibraryTokenizer = tokenizers.Tokenizer as unknown as new (
+  tokenizer: object,
+  config: object,
+) => LibraryTokenizer;
 
 export interface JinjaTemplate {
   readonly parsed: object;
 }
 
-export const JinjaTemplate: new (source: string) => JinjaTemplate = jinja.Template;
+export const JinjaTemplate = jinja.Template as unknown as new (source: string) => JinjaTemplate;
 
 export interface JinjaScope {
   set(name: string, value: unknown): void;
 }
 
-export const JinjaScope: new () => JinjaScope = jinja.Environment;
+export const JinjaScope = jinja.Environment as unknown as new () => JinjaScope;
 
 /** A part of a parsed template. */
 export interface JinjaNode {
@@ -46,4 +48,6 @@ export interface JinjaInterpreter {
   evaluate(node: JinjaNode | undefined, scope: JinjaScope): JinjaValue;
 }
 
-export const JinjaInterpreter: new (scope: JinjaScope) => JinjaInterpreter = jinja.Interpreter;
+export const JinjaInterpreter = jinja.Interpreter as unknown as new (
+  scope: JinjaScope,
+) => JinjaInterpreter;

@@ -1,5 +1,5 @@
-import { createHash, type Hash } from 'node:crypto';
 import type { BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
+import { Sha256 } from '../../engine/hash/index.ts';
 import type { Tensor } from '../../engine/runtime/index.ts';
 import type { Architecture } from './families/index.ts';
 
@@ -25,9 +25,9 @@ export function fingerprintModel(
   architecture: Architecture,
   weights: ReadonlyMap<string, Tensor<'float32'>>,
 ): BaseFingerprint {
-  const hash = createHash('sha256');
+  const hash = createHash();
   for (const weight of [...weights].sort(byName)) addWeight(hash, weight);
-  return { config: describeConfig(architecture), weights: hash.digest('hex') };
+  return { config: describeConfig(architecture), weights: hash.hex() };
 }
 
 /** The same fingerprint from weights that are read one by one, in the order of their names. */
@@ -35,9 +35,9 @@ export async function fingerprintStream(
   architecture: Architecture,
   weights: AsyncIterable<NamedWeight>,
 ): Promise<BaseFingerprint> {
-  const hash = createHash('sha256');
+  const hash = createHash();
   for await (const weight of weights) addWeight(hash, weight);
-  return { config: describeConfig(architecture), weights: hash.digest('hex') };
+  return { config: describeConfig(architecture), weights: hash.hex() };
 }
 
 /** A weight and its Hugging Face name. */
@@ -53,6 +53,23 @@ function describeConfig({ family, config }: Architecture): BaseFingerprint['conf
     ([key]) => !irrelevantFields.has(key),
   );
   return JSON.parse(JSON.stringify(Object.fromEntries(fields)));
+}
+
+type Hash = Pick<Sha256, 'update' | 'hex'>;
+
+/** SHA-256: Node's own, which is many times faster, or ours in a browser. */
+function createHash(): Hash {
+  const { process } = globalThis as { readonly process?: NodeJS.Process };
+  const native = process?.getBuiltinModule?.('node:crypto').createHash('sha256');
+  if (native === undefined) return new Sha256();
+  const hash: Hash = {
+    update(part) {
+      native.update(part);
+      return hash as Sha256;
+    },
+    hex: () => native.digest('hex'),
+  };
+  return hash;
 }
 
 function addWeight(hash: Hash, [name, { shape, data }]: NamedWeight): void {

@@ -1,6 +1,6 @@
 import type { SafetensorsReader } from '../../base-setup/safetensors/reader.ts';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
-import { BaseModel } from './base-model.ts';
+import { BaseModel, type BaseModelOptions } from './base-model.ts';
 import type { Architecture } from './families/index.ts';
 import { byName, type NamedWeight } from './fingerprint-weights.ts';
 import { quantizeBase } from './quantize-base.ts';
@@ -15,6 +15,8 @@ export interface ReadBaseOptions {
   readonly name?: string | undefined;
   /** f32 by default. */
   readonly precision?: BasePrecision | undefined;
+  /** Where its graphs run; the processor by default. */
+  readonly device?: BaseModelOptions['device'];
 }
 
 /**
@@ -24,18 +26,18 @@ export interface ReadBaseOptions {
 export async function readBase(
   reader: SafetensorsReader,
   architecture: Architecture,
-  { name, precision = 'f32' }: ReadBaseOptions = {},
+  { precision = 'f32', ...options }: ReadBaseOptions = {},
 ): Promise<BaseModel> {
   const shapes = weightShapes(architecture);
   if (precision === 'int8') {
     const sorted = [...shapes].sort(byName);
-    return quantizeBase(architecture, readWeights(reader, architecture, sorted), { name });
+    return quantizeBase(architecture, readWeights(reader, architecture, sorted), options);
   }
   const weights = new Map<string, Tensor<'float32'>>();
   for await (const [weight, values] of readWeights(reader, architecture, shapes)) {
     weights.set(weight, values);
   }
-  return new BaseModel(architecture, weights, { name });
+  return new BaseModel(architecture, weights, options);
 }
 
 /** Reads weights one by one.

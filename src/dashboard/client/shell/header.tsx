@@ -12,13 +12,7 @@ interface HeaderProps {
 export function Header({ state, onHelp }: HeaderProps) {
   return (
     <header class="header">
-      <a class="brand" href="#/">
-        <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
-          <path d="M4 27 17 9h11" />
-          <path class="ground" d="M4 5v22h24" />
-        </svg>
-        Proximal
-      </a>
+      <Brand href="#/" />
       <RunSelect state={state} />
       <Pages state={state} />
       <div class="header-tools">
@@ -29,6 +23,19 @@ export function Header({ state, onHelp }: HeaderProps) {
         </button>
       </div>
     </header>
+  );
+}
+
+/** The name of the program, as a link. */
+export function Brand({ href }: { readonly href: string }) {
+  return (
+    <a class="brand" href={href}>
+      <svg viewBox="0 0 32 32" width="22" height="22" aria-hidden="true">
+        <path d="M4 27 17 9h11" />
+        <path class="ground" d="M4 5v22h24" />
+      </svg>
+      Proximal
+    </a>
   );
 }
 
@@ -97,7 +104,8 @@ function Pages({ state }: { state: DashboardState }) {
 
 const themeSigns = { system: '◐', light: '☀', dark: '☾' } as const;
 
-function ThemeButton() {
+/** Switches between the themes. */
+export function ThemeButton() {
   const now = theme.value;
   const next = nextTheme(now);
   return (
