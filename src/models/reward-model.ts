@@ -8,10 +8,10 @@ import {
   type Tokenizer,
   writeAdapter,
 } from '../base-setup/index.ts';
+import { freeTensors } from '../engine/runtime/index.ts';
 import { parseJsonObject, statIfExists, writeAtomically } from '../fs/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
 import type { ModelHeader } from './decoder/load-model.ts';
-import { takeRows } from './decoder/rows.ts';
 import { transposedModules } from './decoder/weight-shapes.ts';
 import type { TrunkOptions } from './role-model.ts';
 import { readScalarHead, ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
@@ -50,7 +50,9 @@ export class RewardModel extends ScalarModel {
     const scores: number[] = [];
     const sequences = realTokens(inputIds, attentionMask);
     for await (const { batch, hidden } of this.runs(sequences, options)) {
-      scores.push(...(await this.scores(takeRows(hidden, batch.lastRows()))));
+      const last = await this.base.deviceRows.take(hidden, batch.lastRows());
+      scores.push(...(await this.scores(last)));
+      freeTensors(last);
     }
     const { mean, std } = this.normalization;
     return Float32Array.from(scores, (score) => (score - mean) / std);

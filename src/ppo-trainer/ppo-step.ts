@@ -128,6 +128,9 @@ export async function ppoStep(
   } catch (error) {
     undo();
     throw error;
+  } finally {
+    cache.drop();
+    trunk?.free();
   }
 }
 
