@@ -1,8 +1,8 @@
-import { passOfRows } from '../models/decoder/forward.ts';
+import { freePass, passOfRows } from '../models/decoder/forward.ts';
 import type { Trunk } from '../models/decoder/trunk.ts';
 import type { Decoder } from './decoder.ts';
 import type { PromptPasses } from './generation-options.ts';
-import type { KvCache, SavedSlot } from './kv-cache.ts';
+import { type KvStore, type SavedSlot, savedBytes } from './kv-cache.ts';
 import type { Sampler } from './sampler/sampler.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
 import type { Sequence, TokenEvent } from './sequence.ts';
@@ -13,7 +13,7 @@ const PREFILL_TOKENS = 1024;
 interface BatchOptions {
   readonly slots: number;
   readonly sampler: Sampler;
-  readonly cache: KvCache;
+  readonly cache: KvStore;
   /** Whether the sampler needs the tokens so far. */
   readonly penalised: boolean;
   /** Receives the passes over prompts, if set. */
@@ -24,8 +24,8 @@ interface BatchOptions {
 /** A text that waits for its environment outside the batch. */
 export interface PausedSequence {
   readonly sequence: Sequence;
-  /** Its keys and values; missing if they did not fit into memory. */
-  readonly saved?: SavedSlot;
+  /** Its keys and values; missing if they are on a device or did not fit into memory. */
+  readonly saved?: SavedSlot | undefined;
 }
 
 /** The texts being generated; text i uses slot i of the cache. */
@@ -33,7 +33,7 @@ export class Batch {
   private readonly decoder: Decoder;
   private readonly slots: number;
   private readonly sampler: Sampler;
-  private readonly cache: KvCache;
+  private readonly cache: KvStore;
   private readonly penalised: boolean;
   private readonly promptPasses: PromptPasses | undefined;
   private readonly trunk: Trunk | undefined;
@@ -111,9 +111,10 @@ export class Batch {
     for (const [row, { parts }] of leaders.entries()) {
       const rows = pass.batch.rows[row]!;
       const span = { start: rows[0]!, end: rows.at(-1)! + 1 };
-      this.promptPasses?.passes.set(parts.prompt, passOfRows(pass, span));
+      this.promptPasses?.passes.set(parts.prompt, await passOfRows(pass, span));
       this.firstLogits.set(parts.prompt, rowOf(data, { row, width: shape[1]! }));
     }
+    freePass(pass);
   }
 
   /** Runs one token of every sequence and samples the next one, unless it still reads an observation. */
@@ -148,8 +149,9 @@ export class Batch {
     let left = bytes;
     return this.active.flatMap((sequence, slot) => {
       if (sequence.finishReason === undefined) return [];
-      left -= this.cache.slotBytes(slot);
-      return [{ sequence, ...(left >= 0 && { saved: this.cache.save(slot) }) }];
+      const saved = this.cache.save(slot, left);
+      left -= savedBytes(saved);
+      return [{ sequence, saved }];
     });
   }
 
@@ -164,6 +166,11 @@ export class Batch {
         this.cache.copy(this.active.length, slot);
       }
     }
+  }
+
+  /** Frees the keys and values of all texts. */
+  dispose(): void {
+    this.cache.free();
   }
 
   private sampleToken(

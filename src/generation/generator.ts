@@ -4,9 +4,9 @@ import type { BaseModel } from '../models/decoder/base-model.ts';
 import { Batch, type PausedSequence } from './batch.ts';
 import { createSequences, type Prompt } from './create-sequences.ts';
 import type { RolloutPrecision } from './decode-weights.ts';
-import { Decoder } from './decoder.ts';
+import { createCache, Decoder } from './decoder.ts';
 import type { GenerationOptions } from './generation-options.ts';
-import { chooseSlots, KvCache } from './kv-cache.ts';
+import { chooseSlots } from './kv-cache.ts';
 import { PausedEpisodes } from './paused-episodes.ts';
 import { Sampler } from './sampler/sampler.ts';
 import type { GeneratedText, Sequence, TokenEvent } from './sequence.ts';
@@ -77,20 +77,24 @@ export class Generator {
     const answered: PausedSequence[] = [];
     const paused = new PausedEpisodes(options);
     const batch = await this.createBatch(waiting, options);
-    while (waiting.length + answered.length + batch.size + paused.size > 0) {
-      options.signal?.throwIfAborted();
-      if (answered.length > 0 && batch.free > 0) await batch.resume(answered);
-      else if (waiting.length + batch.size > 0) {
-        const admits = waiting.length > 0 && batch.free > 0;
-        const events = admits ? await batch.admit(waiting) : await batch.step();
-        for (const event of events) yield { event, finished: event.finished };
-        paused.take(batch);
-        batch.removeFinished();
-      } else {
-        const { continued, finished } = await paused.settle();
-        answered.push(...continued);
-        for (const text of finished) yield { finished: text };
+    try {
+      while (waiting.length + answered.length + batch.size + paused.size > 0) {
+        options.signal?.throwIfAborted();
+        if (answered.length > 0 && batch.free > 0) await batch.resume(answered);
+        else if (waiting.length + batch.size > 0) {
+          const admits = waiting.length > 0 && batch.free > 0;
+          const events = admits ? await batch.admit(waiting) : await batch.step();
+          for (const event of events) yield { event, finished: event.finished };
+          paused.take(batch);
+          batch.removeFinished();
+        } else {
+          const { continued, finished } = await paused.settle();
+          answered.push(...continued);
+          for (const text of finished) yield { finished: text };
+        }
       }
+    } finally {
+      batch.dispose();
     }
   }
 
@@ -106,11 +110,12 @@ export class Generator {
     const { batchSize = chooseSlots(config, longest) } = this.options;
     const slots = Math.min(batchSize, sequences.length);
     this.decoder ??= Decoder.create(base, { adapter, precision });
+    const cache = createCache(base, slots);
     return new Batch(await this.decoder, {
       slots,
       sampler: new Sampler(options),
       penalised: (options.repetitionPenalty ?? 1) !== 1,
-      cache: new KvCache(config, slots),
+      cache,
       promptPasses: options.promptPasses,
       trunk: options.trunk,
     });

@@ -16,7 +16,8 @@ export function cacheBytes(
   return 2 * 4 * layers * heads * size * slots * roundUp(length);
 }
 
-function roundUp(tokens: number): number {
+/** A capacity that has room for this many tokens. */
+export function roundUp(tokens: number): number {
   return Math.ceil(tokens / CAPACITY_STEP) * CAPACITY_STEP;
 }
 
@@ -27,11 +28,61 @@ export interface SavedSlot {
   readonly values: readonly Float32Array[];
 }
 
+/** Bytes of the saved keys and values of a text. */
+export function savedBytes(saved: SavedSlot | undefined): number {
+  if (saved === undefined) return 0;
+  return [...saved.keys, ...saved.values].reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+/** Keys and values of whole prompts in one layer, [M, kvHeads, D] with one prompt after the other. */
+export interface PromptKeys {
+  readonly k: Tensor;
+  readonly v: Tensor;
+  /** The slot of each prompt. */
+  readonly slots: readonly number[];
+  /** Number of tokens of each prompt. */
+  readonly lengths: ArrayLike<number>;
+}
+
+/** Keys and values of the sequences in the batch, in host memory or on a device. The slots in use are always
+ *  the first ones. */
+export interface KvStore {
+  /** Number of tokens in each slot. */
+  readonly lengths: Int32Array;
+  /** Makes room for sequences of this many tokens. */
+  reserve(tokens: number): void;
+  /** Writes the keys and values of prompts in one layer to their slots. */
+  write(layer: number, prompts: PromptKeys): void | Promise<void>;
+  /** Appends one token to each of the first `count` slots: k and v are [layers, count, kvHeads, D]. */
+  append(count: number, k: Tensor, v: Tensor): void | Promise<void>;
+  /** Copies the tokens of one slot to another. */
+  copy(from: number, to: number): void;
+  /** Copies the tokens of a slot out of the cache, if they are in host memory and take at most this many
+   *  bytes. */
+  save(slot: number, maxBytes: number): SavedSlot | undefined;
+  /** Copies saved tokens into a slot. */
+  restore(slot: number, saved: SavedSlot): void;
+  setLength(slot: number, length: number): void;
+  /** Feeds of the decode graph for the first `count` slots. */
+  feeds(count: number): Record<string, Tensor> | Promise<Record<string, Tensor>>;
+  /** Frees the memory on a device. */
+  free(): void;
+}
+
+/** The attention bias [count, 1, 1, capacity] of texts: 0 where there is a token. */
+export function attentionBias(lengths: Int32Array, capacity: number): Tensor {
+  const bias = new Float32Array(lengths.length * capacity).fill(MASKED);
+  for (const [slot, length] of lengths.entries()) {
+    bias.fill(0, slot * capacity, slot * capacity + length);
+  }
+  return tensor(bias, [lengths.length, 1, 1, capacity]);
+}
+
 /**
- * Keys and values of the sequences in the batch: [slots, kvHeads, capacity, D] per layer, fed without a
+ * Keys and values in host memory: [slots, kvHeads, capacity, D] per layer, fed without a
  * copy. The slots in use are always the first ones.
  */
-export class KvCache {
+export class KvCache implements KvStore {
   readonly lengths: Int32Array;
   private readonly config: DecoderConfig;
   private readonly slots: number;
@@ -57,23 +108,24 @@ export class KvCache {
     for (let slot = 0; slot < this.slots; slot++) this.setLength(slot, this.lengths[slot]!);
   }
 
-  /** Writes a prompt's keys and values of one layer, [length, kvHeads, D], to a slot. */
-  write(slot: number, { layer, k, v }: { layer: number; k: Float32Array; v: Float32Array }): void {
+  write(layer: number, { slots, lengths, ...rows }: PromptKeys): void {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
-    const length = k.length / (heads * size);
-    for (let t = 0; t < length; t++) {
-      for (let h = 0; h < heads; h++) {
-        const from = (t * heads + h) * size;
-        const to = this.indexOf(slot, h, t);
-        this.keys[layer]!.set(k.subarray(from, from + size), to);
-        this.values[layer]!.set(v.subarray(from, from + size), to);
+    const [k, v] = [rows.k.data as Float32Array, rows.v.data as Float32Array];
+    let from = 0;
+    for (const [i, slot] of slots.entries()) {
+      for (let t = 0; t < lengths[i]!; t++) {
+        for (let h = 0; h < heads; h++, from += size) {
+          const to = this.indexOf(slot, h, t);
+          this.keys[layer]!.set(k.subarray(from, from + size), to);
+          this.values[layer]!.set(v.subarray(from, from + size), to);
+        }
       }
     }
   }
 
-  /** Appends one token to each of the first `count` slots: k and v are [layers, count, kvHeads, D]. */
-  append(count: number, k: Float32Array, v: Float32Array): void {
+  append(count: number, newKeys: Tensor, newValues: Tensor): void {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
+    const [k, v] = [newKeys.data as Float32Array, newValues.data as Float32Array];
     for (let layer = 0, from = 0; layer < this.keys.length; layer++) {
       for (let slot = 0; slot < count; slot++) {
         for (let h = 0; h < heads; h++, from += size) {
@@ -86,15 +138,10 @@ export class KvCache {
     for (let slot = 0; slot < count; slot++) this.setLength(slot, this.lengths[slot]! + 1);
   }
 
-  /** Bytes of a slot's keys and values. */
-  slotBytes(slot: number): number {
+  save(slot: number, maxBytes: number): SavedSlot | undefined {
     const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: size } = this.config;
-    return 2 * 4 * layers * heads * size * this.lengths[slot]!;
-  }
-
-  /** Copies the tokens of a slot out of the cache. */
-  save(slot: number): SavedSlot {
     const length = this.lengths[slot]!;
+    if (2 * 4 * layers * heads * size * length > maxBytes) return undefined;
     return {
       length,
       keys: this.keys.map((array) => this.gather(array, { slot, length })),
@@ -102,7 +149,6 @@ export class KvCache {
     };
   }
 
-  /** Copies saved tokens into a slot. */
   restore(slot: number, { length, keys, values }: SavedSlot): void {
     this.reserve(length + 1);
     const { num_key_value_heads: heads, head_dim: size } = this.config;
@@ -119,7 +165,6 @@ export class KvCache {
     this.setLength(slot, length);
   }
 
-  /** Copies the tokens of one slot to another. */
   copy(from: number, to: number): void {
     const span = this.config.num_key_value_heads * this.capacity * this.config.head_dim;
     for (const arrays of [this.keys, this.values]) {
@@ -135,7 +180,9 @@ export class KvCache {
     this.lengths[slot] = length;
   }
 
-  /** Feeds of the decode graph for the first `count` slots. */
+  /** Does nothing: the garbage collector frees host memory. */
+  free(): void {}
+
   feeds(count: number): Record<string, Tensor> {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
     const shape = [count, heads, this.capacity, size];

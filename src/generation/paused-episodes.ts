@@ -1,6 +1,6 @@
 import type { Batch, PausedSequence } from './batch.ts';
 import type { GenerationOptions } from './generation-options.ts';
-import { MAX_CACHE_BYTES } from './kv-cache.ts';
+import { MAX_CACHE_BYTES, savedBytes } from './kv-cache.ts';
 import type { Observation } from './observation.ts';
 import type { GeneratedText } from './sequence.ts';
 
@@ -30,7 +30,7 @@ export class PausedEpisodes {
   take(batch: Batch): void {
     const { environment, signal } = this.options;
     if (environment === undefined) return;
-    const used = this.episodes.reduce((sum, { saved }) => sum + bytesOf(saved), 0);
+    const used = this.episodes.reduce((sum, { saved }) => sum + savedBytes(saved), 0);
     for (const paused of batch.endedTurns(MAX_CACHE_BYTES - used)) {
       const { parts, lastTurn } = paused.sequence;
       const { end: _, ...turn } = lastTurn;
@@ -54,15 +54,10 @@ export class PausedEpisodes {
       else if (!sequence.hasRoom(answer.tokens.length)) finished.push(sequence.finish('length'));
       else {
         sequence.observe(answer);
-        continued.push({ sequence, ...(saved && { saved }) });
+        continued.push({ sequence, saved });
       }
     }
     this.episodes = [];
     return { continued, finished };
   }
-}
-
-function bytesOf(saved: PausedSequence['saved']): number {
-  if (saved === undefined) return 0;
-  return [...saved.keys, ...saved.values].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }

@@ -106,7 +106,7 @@ describe.each(fixtureCases)('$name in $precision', ({ name, precision: basePreci
       const { cache } = run;
       await run.decoder.prefill(prompts, { slots: [0, 1], cache });
       await decodeTokens(run, [long.ids.slice(5, 8), sampleIds(model.base, 3, 2)]);
-      const saved = cache.save(0);
+      const saved = cache.save(0, Infinity)!;
       await run.decoder.prefill([sampleIds(model.base, 70, 3)], { slots: [0], cache });
       cache.restore(0, saved);
       const [continued = []] = await decodeTokens(run, [long.ids.slice(8)]);
