@@ -74,25 +74,34 @@ describe('proximal dashboard', () => {
       const args = ['train', ...run, ...long, '--dashboard', '0', ...flags];
       const { child, end, url } = await startServing('stderr', ...args);
       const { origin } = new URL(url);
-      expect(url).toBe(`${origin}/?token=known%20to%20few%20people`);
+      expect(url).toBe(`${origin}/`);
       expect((await fetch(`${origin}/api/runs`)).status).toBe(401);
       expect((await fetch(`${origin}/api/runs?token=guessed-token`)).status).toBe(401);
-      expect((await fetch(`${origin}/api/runs${new URL(url).search}`)).status).toBe(200);
+      const query = new URLSearchParams({ token });
+      expect((await fetch(`${origin}/api/runs?${query}`)).status).toBe(200);
       expect(child.spawnargs.join(' ')).not.toContain(token);
       child.kill('SIGINT');
-      expect((await end).status).toBe(130);
+      const { status, stdout, stderr } = await end;
+      expect(status).toBe(130);
+      expect(stderr).toContain(`Dashboard: ${origin}/ (add ?token= and your token)\n`);
+      for (const text of [stdout, stderr]) expect(text).not.toMatch(/known.to.few|known%20to/);
     },
   );
 
   test('explains why it is not on the default port', async () => {
     const lines: string[] = [];
     const output = { write: (line: string) => lines.push(line) > 0 };
-    const dashboard = { url: 'http://127.0.0.1:6061/', port: 6061, close: async () => {} };
+    const dashboard = {
+      ...{ url: 'http://127.0.0.1:6061/', port: 6061, needsToken: false },
+      close: async () => {},
+    };
     printAddress(dashboard, { port: undefined, output });
     printAddress(dashboard, { port: 6061, output });
+    printAddress({ ...dashboard, needsToken: true }, { port: undefined, output });
     expect(lines).toEqual([
       'Dashboard: http://127.0.0.1:6061/ (port 6060 is in use)\n',
       'Dashboard: http://127.0.0.1:6061/\n',
+      'Dashboard: http://127.0.0.1:6061/ (port 6060 is in use; add ?token= and your token)\n',
     ]);
   });
 });

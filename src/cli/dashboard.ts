@@ -18,7 +18,7 @@ import { dim, type Output, showStatus } from './terminal.ts';
 const about = `Show live and finished runs on a local web page: charts, samples, per-token numbers, and labelling by people.
 New runs appear automatically. Ctrl-C stops the page; it does not affect runs.
 
-The page can be reached from this machine only, unless --host says otherwise. It then requires a token, which is part of the printed address. Other users of this machine can reach the page too: set a token on a shared machine.`;
+The page can be reached from this machine only, unless --host says otherwise. It then requires a token, which is part of the printed address unless you set your own. Other users of this machine can reach the page too: set a token on a shared machine.`;
 
 interface ServeFlags {
   readonly host: string;
@@ -104,14 +104,18 @@ interface AddressOptions {
   readonly output: Output;
 }
 
-/** Prints the address of the page, and why it is not on the default port. */
+/** Prints the address of the page, why it is not on the default port, and whether a token is missing in it:
+ *  terminals and logs must not contain the user's own. */
 export function printAddress(
-  { url, port }: Dashboard,
+  { url, port, needsToken }: Dashboard,
   { port: requested, output }: AddressOptions,
 ): void {
   const isMoved = requested === undefined && port !== defaultPort;
-  const reason = isMoved ? ` (port ${defaultPort} is in use)` : '';
-  output.write(`Dashboard: ${url}${reason}\n`);
+  const notes = [
+    ...(isMoved ? [`port ${defaultPort} is in use`] : []),
+    ...(needsToken ? ['add ?token= and your token'] : []),
+  ];
+  output.write(`Dashboard: ${url}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}\n`);
 }
 
 /** Prints an internal error of the dashboard, which keeps running. */

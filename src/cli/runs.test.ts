@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runInProcess } from '../../test/helpers/run-cli.ts';
 import {
   compareRuns,
@@ -88,6 +88,19 @@ describe('proximal runs', () => {
     expect(text).toContain('evil]0;owned[2J');
     expect(text.split('\n')[2]).toMatch(
       new RegExp(`^  a +ppo +completed +2/2 +1\\.500 +– +0\\.250  ${start}  1 min 15 s$`),
+    );
+  });
+
+  test('leaves out a run with an unusable file and lists the others', async () => {
+    await makeRun('unusable', { 'run.json': state({ startedAt: '2026-01-03T10:00:00.000Z' }) });
+    onTestFinished(() => rm(join(root, 'unusable'), { recursive: true }));
+    await symlink('/dev/zero', join(root, 'unusable/metrics.jsonl'));
+    const { status, stdout, stderr } = await runInProcess('runs', root, '--json');
+    expect(status).toBe(0);
+    const rows = JSON.parse(stdout) as { name: string }[];
+    expect(rows.map(({ name }) => name)).toEqual(['deep/b', 'a', hostile]);
+    expect(stderr).toMatch(
+      /^Warning: The run in \S+unusable is left out \(Cannot read \S+metrics\.jsonl: it must be a regular file, got a device; move it away\)\n$/,
     );
   });
 

@@ -16,13 +16,20 @@ import {
   readJson,
   readState,
 } from '../dashboard/server/runs/read-state.ts';
-import { statIfExists } from '../fs/index.ts';
+import { statIfExists, UnusableFileError } from '../fs/index.ts';
 import { isHumanEvaluation } from '../run/human-evaluation.ts';
 import { locateRunFiles } from '../run/run-folder.ts';
 import { stateName } from '../run/run-state.ts';
 import { formatNumber, formatSeconds, shortPath } from './format.ts';
 import { formatTable } from './table.ts';
-import { bold, formatSections, lineWidth, type Output, oneLine } from './terminal.ts';
+import {
+  bold,
+  formatSections,
+  lineWidth,
+  type Output,
+  oneLine,
+  stripControls,
+} from './terminal.ts';
 
 const about = `List the runs in folders (runs by default): kind, progress and status.`;
 
@@ -60,7 +67,10 @@ export function addRuns(runs: Command): void {
 async function listRuns(paths: readonly string[], { json }: RunsFlags): Promise<void> {
   for (const folder of paths) await expectFolder(folder);
   const folders = paths.length === 0 ? [defaultFolder] : paths;
-  const rows = await readRunRows(folders);
+  const rows = await readRunRows(folders, ({ folder }, { message }) => {
+    const text = `The run in ${shortPath(folder)} is left out (${message})`;
+    process.stderr.write(`Warning: ${stripControls(text)}\n`);
+  });
   const text = json
     ? JSON.stringify(rows)
     : rows.length === 0
@@ -94,13 +104,35 @@ export interface RunRow {
   readonly kl: number | null;
 }
 
-/** The runs in folders, newest first. */
-export async function readRunRows(folders: readonly string[], now = new Date()): Promise<RunRow[]> {
+/** The runs in folders, newest first.
+ *  @param onUnusable called for each run whose files cannot be read, which is then left out; throws by
+ *    default */
+export async function readRunRows(
+  folders: readonly string[],
+  onUnusable: (run: FoundRun, error: Error) => void = rethrow,
+): Promise<RunRow[]> {
   const found = await findRuns(folders);
-  const rows = await Promise.all(found.map((run) => readRunRow(run, now)));
+  const now = new Date();
+  const rows = await Promise.all(
+    found.map((run) =>
+      readRunRow(run, now).catch((error: Error) => {
+        if (!isFileError(error)) throw error;
+        onUnusable(run, error);
+      }),
+    ),
+  );
   return rows
     .flatMap((row) => row ?? [])
     .sort((a, b) => compare(b.startedAt, a.startedAt) || compare(a.name, b.name));
+}
+
+/** Whether an error comes from a file rather than from a bug. */
+function isFileError(error: Error): boolean {
+  return error instanceof UnusableFileError || 'syscall' in error;
+}
+
+function rethrow(_: FoundRun, error: Error): never {
+  throw error;
 }
 
 /** Undefined if the run disappeared in the meantime. */

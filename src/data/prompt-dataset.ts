@@ -52,6 +52,8 @@ export interface LoadPromptsOptions extends PromptOptions {
   /** Most tokens of a response. */
   readonly maxNewTokens?: number;
   readonly hub?: Omit<ResolveDatasetOptions, 'split'>;
+  /** Whether files of every format are parsed in a thread with limits; only .parquet and .gz by default. */
+  readonly inSandbox?: boolean;
 }
 
 /** Reads prompts, formats them for the model, drops or truncates those that are too long, and
@@ -61,11 +63,11 @@ export async function loadPrompts(
   tokenizer: Tokenizer,
   options: LoadPromptsOptions = {},
 ): Promise<PromptDataset> {
-  const { seed = 0, contextLength, maxNewTokens, hub = {}, ...fields } = options;
+  const { seed = 0, contextLength, maxNewTokens, hub = {}, inSandbox = false, ...fields } = options;
   const resolved = resolvePromptOptions(fields);
   const { maxPromptTokens, split, validationFraction: fraction } = resolved;
   const limit = promptLimit({ maxPromptTokens, contextLength, maxNewTokens });
-  const context = { ...resolved, tokenizer, limit, hub };
+  const context = { ...resolved, tokenizer, limit, hub, inSandbox };
   const heldOut = await findValidation(source, resolved);
   const { records, report } = await collectPrompts(source, { ...context, split });
   if (heldOut === undefined) return { ...splitPrompts(records, { fraction, seed }), report };
@@ -82,16 +84,18 @@ interface CollectOptions extends ResolvedPromptOptions {
   readonly tokenizer: Tokenizer;
   readonly limit: PromptLimit;
   readonly hub: Omit<ResolveDatasetOptions, 'split'>;
+  readonly inSandbox: boolean;
 }
 
 async function collectPrompts(source: RowSource, options: CollectOptions): Promise<Prompts> {
-  const { tokenizer, limit, hub, split, maxPrompts = Infinity, truncatePrompts } = options;
+  const { tokenizer, limit, hub, split, inSandbox } = options;
+  const { maxPrompts = Infinity, truncatePrompts } = options;
   const { maxTokens, reason } = limit;
   let truncated = 0;
   const formatter = new PromptFormatter(options);
   const records: PromptRecord[] = [];
   const dropped: { readonly origin: string; readonly tokens: number }[] = [];
-  for await (const row of readRows(source, { ...hub, split })) {
+  for await (const row of readRows(source, { ...hub, split, inSandbox })) {
     const { text, isChat } = formatter.format(row);
     const tokens = tokenizer.encode(text, { addSpecialTokens: !isChat });
     const isTruncated = tokens.length > maxTokens && truncatePrompts === 'left';

@@ -8,18 +8,21 @@ import {
   toRow,
 } from './data-row.ts';
 import { parseDatasetId } from './dataset-files.ts';
-import { extensionOf, readFileRows } from './file-rows.ts';
+import { extensionOf, readFileRows, readInSandbox } from './file-rows.ts';
 import { type ResolveDatasetOptions, resolveDataset } from './resolve-dataset.ts';
 
 /** Where rows come from: a file, a hub dataset, or values in memory. */
 export type RowSource = string | readonly (string | Readonly<Record<string, unknown>>)[];
 
-/** All options but `onRowError`, `onFile` and `noun` are for hub datasets. */
+/** All options but `onRowError`, `onFile`, `noun` and `inSandbox` are for hub datasets. */
 export interface ReadRowsOptions extends ResolveDatasetOptions {
   /** Handles unreadable rows; by default the first is thrown. */
   readonly onRowError?: RowErrorHandler;
   /** The name of an in-memory value in errors; `prompt` by default. */
   readonly noun?: string;
+  /** Whether files of every format are parsed in the sandbox, so that none can block this process; only
+   *  .parquet and .gz by default. */
+  readonly inSandbox?: boolean;
 }
 
 /** Reads the rows of a source one at a time and in order; a source without rows is an error.
@@ -63,7 +66,7 @@ async function* openRows(
   source: RowSource,
   options: ReadRowsOptions & { readonly onRowError: RowErrorHandler },
 ): AsyncGenerator<DataRow> {
-  const { onRowError, noun = 'prompt', ...hub } = options;
+  const { onRowError, noun = 'prompt', inSandbox = false, ...hub } = options;
   if (typeof source !== 'string') {
     for (const [i, value] of source.entries()) {
       const row = catchRowError(() => toRow(value, `${noun} ${i + 1}`), onRowError);
@@ -73,7 +76,7 @@ async function* openRows(
   }
   for (const file of await findFiles(source, hub)) {
     hub.onFile?.(file);
-    yield* readFileRows(file, onRowError);
+    yield* inSandbox ? readInSandbox(file, { onRowError }) : readFileRows(file, onRowError);
   }
 }
 

@@ -23,7 +23,7 @@ export async function startServing(
   const end = endOf(child);
   const url = await vi.waitFor(
     () => {
-      const [, found] = /Dashboard: (\S+)\n/.exec(text) ?? [];
+      const [, found] = /Dashboard: (\S+).*\n/.exec(text) ?? [];
       if (found === undefined) throw new Error(`No address in ${JSON.stringify(text)}`);
       return found;
     },

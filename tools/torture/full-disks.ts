@@ -13,7 +13,7 @@ export function fullDisks(
   { runs, kinds }: { readonly runs: Runs; readonly kinds: readonly RunKind[] },
 ): Attack {
   return {
-    ...{ name: 'full-disk', perHour: 130 },
+    ...{ name: 'full-disk', perHour: 165 },
     async attack(seed) {
       const random = randomStream('full disk', seed);
       const kind = kindOf(seed, kinds);

@@ -22,7 +22,7 @@ export function kills(
   { runs, kinds }: { readonly runs: Runs; readonly kinds: readonly RunKind[] },
 ): Attack {
   return {
-    ...{ name: 'kill', perHour: 150 },
+    ...{ name: 'kill', perHour: 140 },
     async attack(seed) {
       const kind = kindOf(seed, kinds);
       const random = randomStream('kill', seed);

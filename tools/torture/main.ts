@@ -57,10 +57,15 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 const { json, ...options } = readFlags(process.argv.slice(2));
 const start = performance.now();
+let reported = 0;
 const onProgress: TortureOptions['onProgress'] = (counts, failures) => {
   const seconds = Math.round((performance.now() - start) / 1000);
   const text = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
-  process.stderr.write(`${seconds} s: ${text.join(', ')}, failures ${failures}\n`);
+  process.stderr.write(`${seconds} s: ${text.join(', ')}, failures ${failures.length}\n`);
+  for (const { message, command } of failures.slice(reported)) {
+    process.stderr.write(`${message}\n  ${command}\n`);
+  }
+  reported = failures.length;
 };
 const onSkip = (message: string) => process.stderr.write(`${message}\n`);
 const report = await torture({ ...options, onProgress, onSkip, signal: controller.signal });

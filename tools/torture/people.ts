@@ -20,7 +20,7 @@ interface PeopleSetup {
 /** Kills a run while a person scores its responses, and in half of the cases the person's dashboard too. */
 export function people(arena: Arena, { runs, kind, labeller }: PeopleSetup): Attack {
   return {
-    ...{ name: 'people', perHour: 40 },
+    ...{ name: 'people', perHour: 25 },
     async attack(seed) {
       labeller.start();
       await runs.twin(kind);

@@ -14,7 +14,7 @@ export function powerCuts(
 ): Attack {
   const checked = new Set<string>();
   return {
-    ...{ name: 'power-cut', perHour: 130 },
+    ...{ name: 'power-cut', perHour: 165 },
     async attack(seed) {
       const random = randomStream('power cut', seed);
       const kind = kindOf(seed, kinds);

@@ -33,7 +33,7 @@ export interface TortureOptions {
   /** Called with a sentence about what cannot be attacked here. */
   readonly onSkip?: ((message: string) => void) | undefined;
   /** Called after each case. */
-  readonly onProgress?: ((counts: Counts, failures: number) => void) | undefined;
+  readonly onProgress?: ((counts: Counts, failures: readonly Failure[]) => void) | undefined;
   /** Ends the attacks and this process, and leaves nothing behind. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -137,7 +137,7 @@ async function attackInTurn(
       await attackSafely(arena, next.attack, `${seed}-${next.cases++}`);
       next.ended++;
       next.spent += (performance.now() - start) / 1000;
-      onProgress?.(arena.counts, arena.failures.length);
+      onProgress?.(arena.counts, arena.failures);
     }
   };
   await Promise.all(Array.from({ length: atOnce ?? availableParallelism() }, attackOneByOne));

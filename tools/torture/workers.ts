@@ -24,7 +24,7 @@ export function workers(
 ): Attack {
   const queues = new Pool(() => WorkerQueue.start(arena, runs));
   return {
-    ...{ name: 'workers', perHour: 30 },
+    ...{ name: 'workers', perHour: 20 },
     attack: (seed) =>
       queues.use(async (queue) => {
         const random = randomStream('workers', seed);

@@ -52,8 +52,10 @@ export interface DashboardOptions {
 }
 
 export interface Dashboard {
-  /** Address of the page, with the token if there is one. */
+  /** Address of the page, with the token if it was generated. */
   readonly url: string;
+  /** Whether the caller's own token must be added to the address as `?token=`. */
+  readonly needsToken: boolean;
   readonly port: number;
   close(): Promise<void>;
 }
@@ -73,10 +75,12 @@ export async function startDashboard(options: DashboardOptions): Promise<Dashboa
   parts.library.preload().catch(onError);
   const app = createApp({ ...parts, page, control, host, port, token, onError });
   server.on('request', serveApp(app)).on('error', onError);
-  const query = token === undefined ? '' : `?token=${encodeURIComponent(token)}`;
+  const needsToken = options.token !== undefined;
+  const isGenerated = token !== undefined && !needsToken;
+  const query = isGenerated ? `?token=${encodeURIComponent(token)}` : '';
   return {
     url: `http://${urlHost(host)}:${port}/${query}`,
-    port,
+    ...{ port, needsToken },
     close: async () => {
       await stop();
       await close(server);

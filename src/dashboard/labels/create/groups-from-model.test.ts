@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeTrainFolder } from '../../../../test/helpers/train-setup.ts';
 import { labelRoutes } from '../label-routes.ts';
 import { LabelStore } from '../label-store.ts';
@@ -32,6 +32,15 @@ describe('groupsFromModel()', () => {
     expect(responses[0]!.text).not.toBe(responses[1]!.text);
     expect(groups.filter((group) => group.responses.length === 2).length).toBeGreaterThan(7);
     expect(groups.every((group) => group.responses.length <= 2)).toBe(true);
+  });
+
+  it('parses the file of prompts in another thread', async () => {
+    const threads: unknown[] = [];
+    const count = (thread: unknown) => threads.push(thread);
+    process.on('worker', count);
+    onTestFinished(() => void process.off('worker', count));
+    await groupsFromModel({ ...source, name: 'model', samples: 1, limit: 1, seed: 3 });
+    expect(threads).toHaveLength(1);
   });
 
   it('fills a queue, one at a time', async () => {

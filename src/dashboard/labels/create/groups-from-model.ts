@@ -92,8 +92,9 @@ async function selectPrompts(
   { prompts: file, maxNewTokens = defaultLength, limit, seed }: GroupsFromModelOptions,
 ): Promise<PromptRecord[]> {
   const contextLength = base.architecture.config.max_position_embeddings;
-  const limits = { maxNewTokens, contextLength, validationFraction: 0 };
-  const { train } = await loadPrompts(file, tokenizer, limits);
+  // The dashboard may run in the process of a training.
+  const options = { maxNewTokens, contextLength, validationFraction: 0, inSandbox: true };
+  const { train } = await loadPrompts(file, tokenizer, options);
   const different = new Map(train.map((record) => [record.text, record]));
   return randomStream(seed, 'label prompts')
     .shuffle([...different.values()])

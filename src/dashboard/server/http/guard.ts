@@ -126,7 +126,7 @@ export function requireToken(token: string, port: number): MiddlewareHandler {
     if (isEqual(getCookie(context, name) ?? '', token)) return next();
     throw new RequestError(
       401,
-      'A token is required: open the full address that the terminal shows',
+      'A token is required: open the full address that the terminal shows, or add ?token= and your token',
     );
   };
 }
