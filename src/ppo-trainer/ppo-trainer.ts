@@ -180,13 +180,13 @@ function withShortNames(result: LoopResult): TrainingResults {
   return { ...result, ...Object.fromEntries(numbers) };
 }
 
-/** A prompt as text, or as a record of `loadPrompts` with the columns that rewards need. */
+/** A prompt as text, which is a user's message if there is an environment, or as a record of `loadPrompts` with the columns that rewards need. */
 export type TrainPrompt = string | PromptRecord;
 
 /** Tokens of all prompts; throws if a prompt leaves no room for a response. */
 function readPrompts(
   prompts: readonly TrainPrompt[],
-  { model, config }: Pick<PPOComponents, 'model' | 'config'>,
+  { model, config, episodes }: Pick<PPOComponents, 'model' | 'config' | 'episodes'>,
   action: 'train' | 'validate' | 'evaluate',
 ): PromptRecord[] {
   if (prompts.length === 0 && action !== 'validate') {
@@ -197,7 +197,11 @@ function readPrompts(
   return prompts.map((prompt, i) => {
     const record =
       typeof prompt === 'string'
-        ? { text: prompt, tokens: tokenizer.encode(prompt), row: {} }
+        ? (episodes?.promptOf(prompt) ?? {
+            text: prompt,
+            tokens: tokenizer.encode(prompt),
+            row: {},
+          })
         : prompt;
     const { length } = record.tokens;
     if (length >= 1 && length <= longest) return record;
