@@ -5,8 +5,15 @@ import { parseConfig } from './parse-config.ts';
 const count = z.int().min(1);
 const name = z.string().min(1);
 
-const { split, template, systemPrompt, validationFile, validationSplit, validationFraction } =
-  dataConfigShape;
+const {
+  split,
+  template,
+  systemPrompt,
+  chatTemplateKwargs,
+  validationFile,
+  validationSplit,
+  validationFraction,
+} = dataConfigShape;
 
 /** Fields that completion and preference options share. */
 export const rowShape = {
@@ -20,6 +27,7 @@ export const rowShape = {
       "Format prompts and completions as user and assistant messages with the model's chat template",
     ),
   systemPrompt,
+  chatTemplateKwargs,
   appendEos: z
     .boolean()
     .default(true)

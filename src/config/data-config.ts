@@ -4,6 +4,25 @@ import { parseConfig } from './parse-config.ts';
 const count = z.int().min(1);
 const name = z.string().min(1);
 
+/** Variables of the chat template as JSON. */
+const chatTemplateKwargs = z
+  .string()
+  .refine((text) => readChatTemplateKwargs(text) !== undefined, 'must be a JSON object')
+  .describe('Other variables of the chat template as JSON, such as {"enable_thinking": false}');
+
+/** The variables in a config's text; undefined if it is not a JSON object.
+ *  @example '{"enable_thinking": false}'  →  { enable_thinking: false } */
+export function readChatTemplateKwargs(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    // Text that is not JSON is rejected by the schema.
+    return undefined;
+  }
+}
+
 /** What a template replaces: `{column}` with the column's text, `{{` and `}}` with single braces. */
 export const templatePlaceholder = /\{\{|\}\}|\{([^{}]+)\}/g;
 
@@ -35,6 +54,7 @@ const promptOptionsShape = {
     .default(false)
     .describe("Format each prompt as a user message with the model's chat template"),
   systemPrompt: name.optional().describe('System message for chats without one'),
+  chatTemplateKwargs: chatTemplateKwargs.optional(),
   maxPromptTokens: count
     .optional()
     .describe('Longest prompt in tokens; default: as long as the model allows'),

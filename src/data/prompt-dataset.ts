@@ -1,4 +1,4 @@
-import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
+import type { ChatMessage, Tokenizer } from '../base-setup/tokenizer/index.ts';
 import {
   type PromptOptions,
   type ResolvedPromptOptions,
@@ -13,6 +13,8 @@ import { findValidation, splitPrompts } from './row-dataset.ts';
 export interface PromptRecord {
   readonly text: string;
   readonly tokens: Int32Array;
+  /** The conversation that `text` renders, if it is a chat. */
+  readonly messages?: readonly ChatMessage[] | undefined;
   /** All columns of its row, for reward sources. */
   readonly row: Readonly<Record<string, unknown>>;
 }
@@ -54,6 +56,8 @@ export interface LoadPromptsOptions extends PromptOptions {
   readonly hub?: Omit<ResolveDatasetOptions, 'split'>;
   /** Whether files of every format are parsed in a thread with limits; only .parquet and .gz by default. */
   readonly inSandbox?: boolean;
+  /** JSON schemas of functions that the chat template describes, such as those of an environment. */
+  readonly tools?: readonly object[] | undefined;
 }
 
 /** Reads prompts, formats them for the model, drops or truncates those that are too long, and
@@ -63,11 +67,12 @@ export async function loadPrompts(
   tokenizer: Tokenizer,
   options: LoadPromptsOptions = {},
 ): Promise<PromptDataset> {
-  const { seed = 0, contextLength, maxNewTokens, hub = {}, inSandbox = false, ...fields } = options;
+  const { seed = 0, contextLength, maxNewTokens, hub = {}, tools, ...others } = options;
+  const { inSandbox = false, ...fields } = others;
   const resolved = resolvePromptOptions(fields);
   const { maxPromptTokens, split, validationFraction: fraction } = resolved;
   const limit = promptLimit({ maxPromptTokens, contextLength, maxNewTokens });
-  const context = { ...resolved, tokenizer, limit, hub, inSandbox };
+  const context = { ...resolved, tokenizer, tools, limit, hub, inSandbox };
   const heldOut = await findValidation(source, resolved);
   const { records, report } = await collectPrompts(source, { ...context, split });
   if (heldOut === undefined) return { ...splitPrompts(records, { fraction, seed }), report };
@@ -83,6 +88,7 @@ interface Prompts {
 interface CollectOptions extends ResolvedPromptOptions {
   readonly tokenizer: Tokenizer;
   readonly limit: PromptLimit;
+  readonly tools?: readonly object[] | undefined;
   readonly hub: Omit<ResolveDatasetOptions, 'split'>;
   readonly inSandbox: boolean;
 }
@@ -96,7 +102,7 @@ async function collectPrompts(source: RowSource, options: CollectOptions): Promi
   const records: PromptRecord[] = [];
   const dropped: { readonly origin: string; readonly tokens: number }[] = [];
   for await (const row of readRows(source, { ...hub, split, inSandbox })) {
-    const { text, isChat } = formatter.format(row);
+    const { text, isChat, messages } = formatter.format(row);
     const tokens = tokenizer.encode(text, { addSpecialTokens: !isChat });
     const isTruncated = tokens.length > maxTokens && truncatePrompts === 'left';
     const prompt = isTruncated
@@ -108,7 +114,8 @@ async function collectPrompts(source: RowSource, options: CollectOptions): Promi
       continue;
     }
     if (isTruncated) truncated++;
-    if (records.push({ ...prompt, row: row.columns }) >= maxPrompts) break;
+    if (records.push({ ...prompt, ...(messages && { messages }), row: row.columns }) >= maxPrompts)
+      break;
   }
   const lengths = dropped.map(({ tokens }) => tokens);
   if (records.length === 0) throw noPromptsError(source, { limit, lengths });

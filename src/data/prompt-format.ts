@@ -1,19 +1,21 @@
 import type { ChatMessage, Tokenizer } from '../base-setup/tokenizer/index.ts';
 import { defaultPromptColumns, type ResolvedPromptOptions } from '../config/data-config.ts';
 import { type DataRow, kindOf, listColumns } from './data-row.ts';
-import { checkMessages, fillTemplate, renderChat } from './row-columns.ts';
+import { checkMessages, fillTemplate, renderChat, withSystemPrompt } from './row-columns.ts';
 
 /** A prompt as the model sees it. */
 export interface FormattedPrompt {
   readonly text: string;
   /** Whether the chat template was applied, which adds special tokens itself. */
   readonly isChat: boolean;
+  /** The conversation, if it is a chat. */
+  readonly messages?: readonly ChatMessage[];
 }
 
 type FormatOptions = Pick<
   ResolvedPromptOptions,
-  'promptColumn' | 'template' | 'chat' | 'systemPrompt'
-> & { readonly tokenizer: Tokenizer };
+  'promptColumn' | 'template' | 'chat' | 'systemPrompt' | 'chatTemplateKwargs'
+> & { readonly tokenizer: Tokenizer; readonly tools?: readonly object[] | undefined };
 
 /** Turns rows into prompts: the text of a column or a template, or a conversation. Assistant messages
  *  at the end of a conversation are dropped, because the policy will write them. */
@@ -39,8 +41,9 @@ export class PromptFormatter {
     }
     const messages = typeof value === 'string' ? [{ role: 'user', content: value }] : value;
     const { origin } = row;
-    const text = renderChat(messages, { ...this.options, origin, addGenerationPrompt: true });
-    return { text, isChat: true };
+    const chatMessages = withSystemPrompt(messages, systemPrompt);
+    const text = renderChat(chatMessages, { ...this.options, origin, addGenerationPrompt: true });
+    return { text, isChat: true, messages: chatMessages };
   }
 
   private readColumn(row: DataRow): string | readonly ChatMessage[] {

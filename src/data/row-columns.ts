@@ -1,5 +1,5 @@
 import type { ChatMessage, Tokenizer } from '../base-setup/tokenizer/index.ts';
-import { templatePlaceholder } from '../config/data-config.ts';
+import { readChatTemplateKwargs, templatePlaceholder } from '../config/data-config.ts';
 import { type BadRowReason, type DataRow, kindOf, listColumns, RowError } from './data-row.ts';
 
 /** An error about a row, such as `Cannot read pairs.jsonl line 7: …`. */
@@ -149,6 +149,10 @@ export interface RenderChatOptions {
   readonly tokenizer: Tokenizer;
   /** Added to conversations without a system message. */
   readonly systemPrompt?: string | undefined;
+  /** Other variables of the template, as JSON. */
+  readonly chatTemplateKwargs?: string | undefined;
+  /** JSON schemas of functions that the template describes. */
+  readonly tools?: readonly object[] | undefined;
   readonly origin: string;
   /** Append the start of the assistant's answer. */
   readonly addGenerationPrompt: boolean;
@@ -156,11 +160,15 @@ export interface RenderChatOptions {
 
 /** Renders a conversation with the model's chat template. */
 export function renderChat(messages: readonly ChatMessage[], options: RenderChatOptions): string {
-  const { tokenizer, systemPrompt: content, origin, addGenerationPrompt } = options;
-  const hasSystem = content === undefined || messages[0]?.role === 'system';
-  const chat = hasSystem ? messages : [{ role: 'system', content }, ...messages];
+  const { tokenizer, systemPrompt, origin, addGenerationPrompt } = options;
+  const { chatTemplateKwargs, tools } = options;
+  const variables = chatTemplateKwargs && readChatTemplateKwargs(chatTemplateKwargs);
   try {
-    return tokenizer.applyChatTemplate(chat, { addGenerationPrompt });
+    return tokenizer.applyChatTemplate(withSystemPrompt(messages, systemPrompt), {
+      addGenerationPrompt,
+      ...(variables && { variables }),
+      ...(tools && { tools }),
+    });
   } catch (cause) {
     const reason = (cause as Error).message.replace(/^Cannot apply the chat template: /, '');
     throw new RowError(`Cannot apply the chat template to ${origin}: ${reason}`, {
@@ -169,6 +177,15 @@ export function renderChat(messages: readonly ChatMessage[], options: RenderChat
       cause,
     });
   }
+}
+
+/** Adds a system message to a conversation without one. */
+export function withSystemPrompt(
+  messages: readonly ChatMessage[],
+  content: string | undefined,
+): readonly ChatMessage[] {
+  if (content === undefined || messages[0]?.role === 'system') return messages;
+  return [{ role: 'system', content }, ...messages];
 }
 
 /** A turn as messages; plain text becomes one message.

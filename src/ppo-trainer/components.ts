@@ -6,6 +6,7 @@ import { ExperienceBuffer } from '../experience-buffer/index.ts';
 import { recomputesLogprobs, sharedPrecision } from '../generation/index.ts';
 import type { LoadedModel, RewardModel, RewardModelClass, ValueModel } from '../models/index.ts';
 import { PolicyModel } from '../models/policy-model.ts';
+import { EnvironmentSource } from '../reward-kl/environment-source.ts';
 import type { RewardComputation, Rewards } from '../reward-kl/index.ts';
 import { RewardComputer } from '../reward-kl/reward-computer.ts';
 import { RewardModelSource } from '../reward-kl/reward-model-source.ts';
@@ -20,6 +21,7 @@ import {
   type StepJobs,
   ValueLoss,
 } from '../training/index.ts';
+import { EpisodeContext, type EpisodeOptions } from './episode-context.ts';
 import { Evaluator } from './evaluator.ts';
 import {
   copyAdapter,
@@ -48,6 +50,8 @@ export interface PPOComponents {
   readonly buffer: ExperienceBuffer;
   /** Most tokens of a step whose forward passes the update reuses by default. */
   readonly maxCachedTokens: number;
+  /** Runs episodes of several turns, if there is an environment. */
+  readonly episodes: EpisodeContext | undefined;
   /** Generates the responses of training steps, if the config names a server. */
   readonly rolloutServer: RolloutServer | undefined;
   /** Runs the heavy parts of a step. */
@@ -66,7 +70,7 @@ export interface RolloutServers {
 }
 
 /** Models, rewards and replacements from which the components of PPO are built. */
-export interface ComponentOptions {
+export interface ComponentOptions extends EpisodeOptions {
   /** What policy and reference start from; by default a fresh adapter and the plain base. */
   readonly initialAdapter?: LoraAdapter | undefined;
   /** A reward model, or a class to create one from over the trainer's own base. */
@@ -110,6 +114,7 @@ export function buildComponents(
     advantageComputer: new AdvantageComputer(config),
     buffer: ExperienceBuffer.forConfig(config),
     maxCachedTokens: cachedTokens(base.architecture, config),
+    episodes: makeEpisodes(config, model, options),
   };
   const { rolloutServers } = options;
   const defaults = connect(leaves, {}, { rolloutServers });
@@ -132,6 +137,7 @@ type Leaves = Pick<
   | 'advantageComputer'
   | 'buffer'
   | 'maxCachedTokens'
+  | 'episodes'
 >;
 
 interface ConnectOptions extends Pick<ComponentOptions, 'rolloutServers'> {
@@ -184,13 +190,14 @@ function connect(
     ),
     makeEvaluator: create(
       'makeEvaluator',
-      ['config', 'policy', 'reference', 'value', 'rewardComputer'],
+      ['config', 'policy', 'reference', 'value', 'rewardComputer', 'episodes'],
       () => (training) =>
         new Evaluator({
           config: { ...config, ...training },
           policy,
           reference,
           value,
+          episodes: parts.episodes,
           scorer: (samples, context) => rewardComputer.score(samples, context),
           shapeScores: (scored, samples) => rewardComputer.shapeScores(scored, samples),
         }),
@@ -205,14 +212,31 @@ function needServers(rolloutServers: RolloutServers | undefined): RolloutServers
   );
 }
 
+/** Episodes need a policy that generates in this process. */
+function makeEpisodes(
+  { rollouts }: PPOConfig,
+  { tokenizer }: LoadedModel,
+  options: ComponentOptions,
+): EpisodeContext | undefined {
+  const { environment } = options;
+  if (environment === undefined) return undefined;
+  if (rollouts !== undefined) {
+    throw new Error(
+      `Cannot use an environment: responses must be generated in this process, got rollouts by ${rollouts}; remove rollouts`,
+    );
+  }
+  return new EpisodeContext(tokenizer, { ...options, environment });
+}
+
 /** Without any reward source, an untrained reward model scores, as in the specification. A class is
  *  created with a random head. */
 function chooseRewardModel(
   { seed, valueInit }: PPOConfig,
   model: LoadedModel,
-  { rewardModel, rewards, warn }: ComponentOptions,
+  { rewardModel, rewards, environment, warn }: ComponentOptions,
 ): RewardModel | undefined {
-  if (rewardModel === undefined && rewards !== undefined) return undefined;
+  if (rewardModel === undefined && (rewards !== undefined || givesRewards(environment)))
+    return undefined;
   if (rewardModel === undefined) {
     warn(
       'No reward is configured: scores come from an untrained reward model with a random head; pass rewards or rewardModel',
@@ -225,11 +249,19 @@ function chooseRewardModel(
 }
 
 function rewardSources(options: ComponentOptions, rewardModel: RewardModel | undefined) {
-  const sources = options.rewards === undefined ? [] : toWeightedSources(options.rewards);
+  const { environment, rewards } = options;
+  const sources = [
+    ...(rewards === undefined ? [] : toWeightedSources(rewards)),
+    ...(givesRewards(environment) ? [{ source: new EnvironmentSource(), weight: 1 }] : []),
+  ];
   if (rewardModel === undefined) return sources;
   const isNamed = sources.some(
     ({ source }) => source instanceof RewardModelSource && source.uses(rewardModel),
   );
   if (isNamed) return sources;
   return [...sources, { source: new RewardModelSource(rewardModel), weight: 1 }];
+}
+
+function givesRewards(environment: ComponentOptions['environment']): boolean {
+  return environment !== undefined && environment.hasRewards !== false;
 }

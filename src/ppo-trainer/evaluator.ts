@@ -1,7 +1,8 @@
 import { concatFloats, offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
-import type { GeneratedText, GenerationOptions } from '../generation/index.ts';
+import type { PromptRecord } from '../data/index.ts';
+import type { GeneratedText, GenerationOptions, TurnResponder } from '../generation/index.ts';
 import type { EvaluationReport } from '../loop/index.ts';
 import type { PolicyModel, ValueModel } from '../models/index.ts';
 import type {
@@ -13,6 +14,7 @@ import type {
 import { toRewardSamples } from '../reward-kl/reward-source.ts';
 import { penaliseUnfinished } from '../reward-kl/score-normalizer.ts';
 import { type ConvergenceConfig, ConvergenceMonitor } from './convergence.ts';
+import type { EpisodeContext } from './episode-context.ts';
 import {
   type PerformanceConfig,
   performanceOf,
@@ -32,6 +34,8 @@ export interface EvaluatorOptions {
   /** Its decoder is freed once its responses are known. */
   readonly reference: PolicyModel;
   readonly value?: ValueModel | undefined;
+  /** Runs episodes of several turns, if there is an environment. */
+  readonly episodes?: EpisodeContext | undefined;
   readonly scorer: Scorer;
   /** What training does to scores before it places them, such as normalising; nothing by default.
    *  Values predict these scores, so the explained variance uses them. */
@@ -48,6 +52,8 @@ export type Scorer = (
 
 export interface EvaluationPrompt extends PromptInfo {
   readonly tokens: Int32Array;
+  /** The conversation that the prompt renders, if it is a chat. */
+  readonly messages?: PromptRecord['messages'];
 }
 
 /** The step and coefficient that an evaluation is reported for. */
@@ -83,6 +89,9 @@ interface RefResponse {
 }
 
 interface GenerateContext {
+  /** Which of the evaluation's responses these are. */
+  readonly name: 'greedy' | 'sampled' | 'reference';
+  readonly step: number;
   readonly generation: GenerationOptions;
   readonly progress: ProgressCounter;
 }
@@ -125,12 +134,13 @@ export class Evaluator {
     }
     const { config, policy, shapeScores } = this.options;
     const progress = new ProgressCounter(this.countWork(prompts), options);
-    const greedyContext = { generation: this.greedyOptions(), progress };
-    const refs = await this.respondAsReference(prompts, greedyContext);
-    const greedy = await this.respond(policy, prompts, greedyContext);
+    const context = { generation: this.greedyOptions(), progress, step: options.step };
+    const refs = await this.respondAsReference(prompts, { ...context, name: 'reference' });
+    const greedy = await this.respond(policy, prompts, { ...context, name: 'greedy' });
     const sampled = await this.respond(policy, prompts, {
+      ...context,
       generation: this.samplingOptions(),
-      progress,
+      name: 'sampled',
     });
     const columns = await this.measureTokens(sampled.texts, progress);
     const shown = await this.measureTokens(greedy.texts.slice(0, config.logSamples), progress);
@@ -159,13 +169,20 @@ export class Evaluator {
   private async respond(
     model: PolicyModel,
     prompts: readonly EvaluationPrompt[],
-    { generation, progress }: GenerateContext,
+    { generation, progress, name, step }: GenerateContext,
   ): Promise<ScoredResponses> {
     const { signal } = progress;
     const tokens = prompts.map((prompt) => prompt.tokens);
     const onText = () => progress.advance(1);
-    const texts = await model.generate(tokens, { ...generation, signal, onText });
-    const samples = toRewardSamples(texts, prompts);
+    const generate = (environment?: TurnResponder) =>
+      model.generate(tokens, { ...generation, environment, signal, onText });
+    const records = prompts.map((prompt) => ({ ...prompt, row: prompt.row ?? {} }));
+    const { texts, episodes } = (await this.options.episodes?.run(
+      records,
+      ['evaluation', step, name],
+      generate,
+    )) ?? { texts: await generate(), episodes: undefined };
+    const samples = toRewardSamples(texts, prompts, { episodes });
     const scored = await this.options.scorer(samples, { signal });
     signal?.throwIfAborted();
     expectScores(scored.scores, samples.length);

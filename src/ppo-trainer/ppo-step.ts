@@ -2,8 +2,9 @@ import { concatInts, offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
+import type { Episode } from '../environments/index.ts';
 import { type Experience, ExperienceBuffer } from '../experience-buffer/index.ts';
-import type { GeneratedText } from '../generation/index.ts';
+import type { GeneratedText, TurnResponder } from '../generation/index.ts';
 import type { Metrics, Phase } from '../loop/index.ts';
 import { Trunk } from '../models/decoder/trunk.ts';
 import type { TrunkOptions } from '../models/index.ts';
@@ -22,6 +23,7 @@ import {
 import { memoryMetrics } from '../training/machine-memory.ts';
 import { reusesPrompts, type SequenceKey } from '../training/micro-batches.ts';
 import type { PPOComponents } from './components.ts';
+import type { RolledOut } from './episode-context.ts';
 import { averageMetrics, rolloutMetrics, shortNames } from './step-metrics.ts';
 
 /** What a PPO step receives besides its prompts. */
@@ -39,6 +41,8 @@ export interface StepContext {
 export interface StepDetails {
   /** The responses as generated, in the experience's order. */
   readonly texts: readonly GeneratedText[];
+  /** Their conversations, if there is an environment. */
+  readonly episodes?: readonly Episode[] | undefined;
   /** r_t as used for the advantages: whitened if the config says so, [S]. */
   readonly rewards: Float32Array;
   /** Mean and standard deviation that whitened the advantages. */
@@ -77,7 +81,7 @@ export async function ppoStep(
   const trunk = trunkOf(components);
   try {
     // 1. Generate responses.
-    const texts = await rollOut(components, prompts, { ...context, cache, trunk });
+    const { texts, episodes } = await rollOut(components, prompts, { ...context, cache, trunk });
     clock.lap('generate');
 
     // 2, 3. (State, action) pairs with log π_old, log π_ref and KL_t.
@@ -90,7 +94,7 @@ export async function ppoStep(
     const rollout = await attributor.attribute(texts, promptTexts, passes);
 
     // 4, 5. Scores of responses, rewards of tokens.
-    const samples = toRewardSamples(rollout, prompts);
+    const samples = toRewardSamples(rollout, prompts, { episodes });
     const runs = { trunk, scoreTexts: jobs.scoreTexts?.(step) };
     const scored = await rewardComputer.computeRewards(rollout, { samples, signal, ...runs });
     const { scores, rewards, stepOffsets } = scored;
@@ -118,10 +122,10 @@ export async function ppoStep(
     const metrics = {
       ...update.metrics,
       ...scored.metrics,
-      ...rolloutMetrics(experience, { hasValues: components.value !== undefined }),
+      ...rolloutMetrics(experience, { hasValues: components.value !== undefined, episodes }),
       ...clock.metrics(experience.tokens.length),
     };
-    const details = { texts, rewards: whitenedRewards, whitening, klCoef };
+    const details = { texts, episodes, rewards: whitenedRewards, whitening, klCoef };
     return {
       metrics: { ...metrics, ...shortNames(metrics) },
       experience,
@@ -153,8 +157,8 @@ async function rollOut(
     cache,
     trunk,
   }: StepContext & TrunkOptions & { readonly cache: StepCache },
-): Promise<GeneratedText[]> {
-  const { config, jobs } = components;
+): Promise<RolledOut> {
+  const { config, jobs, episodes } = components;
   const total = prompts.length * config.samplesPerPrompt;
   const size = config.rolloutShardSize ?? prompts.length;
   const texts: GeneratedText[] = [];
@@ -166,11 +170,12 @@ async function rollOut(
   let done = 0;
   const onText = () => onProgress?.('generate', ++done, total);
   onProgress?.('generate', 0, total);
-  const run = (firstPrompt: number) => {
+  const run = (firstPrompt: number, environment?: TurnResponder) => {
     const shard = tokens.slice(firstPrompt, firstPrompt + size);
     const generation = {
       ...generationOptions(config),
       ...{ firstPrompt, seed: config.seed, streamKey: [step] },
+      ...(environment && { environment }),
       ...(log && {
         topLogprobs: log.topLogprobs,
         topLogprobsTexts: Math.min(log.logTokens, log.logSamples),
@@ -180,8 +185,12 @@ async function rollOut(
   };
   const count = Math.ceil(prompts.length / size);
   const shards = Array.from({ length: count }, (_, shard) => shard * size);
-  for await (const part of inOrder(jobs, shards, run)) texts.push(...part);
-  return texts;
+  const runAll = async (environment?: TurnResponder) => {
+    const parts = inOrder(jobs, shards, (firstPrompt) => run(firstPrompt, environment));
+    for await (const part of parts) texts.push(...part);
+    return texts;
+  };
+  return episodes?.run(prompts, ['train', step], runAll) ?? { texts: await runAll() };
 }
 
 /** The layers that the models of a step share. */

@@ -44,7 +44,7 @@ export function ppoTraining(components: PPOComponents, options: PPOTrainingOptio
       const result = await ppoStep(components, batch, { ...context, log: training });
       const { metrics, experience } = result;
       const about = { step: context.step + 1, places: indices, components, training };
-      const warning = motion.update(metrics);
+      const warning = motion.update(metrics) ?? components.episodes?.takeWarning();
       const episodes = experience.sequences.length;
       return { metrics, episodes, ...stepRecords(result, about), warning };
     },

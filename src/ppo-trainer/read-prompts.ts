@@ -1,13 +1,13 @@
 import type { PromptRecord } from '../data/index.ts';
 import type { PPOComponents } from './components.ts';
 
-/** A prompt as text, or as a record of `loadPrompts` with the columns that rewards need. */
+/** A prompt as text, which is a user's message if there is an environment, or as a record of `loadPrompts` with the columns that rewards need. */
 export type TrainPrompt = string | PromptRecord;
 
 /** Tokens of all prompts; throws if a prompt leaves no room for a response. */
 export function readPrompts(
   prompts: readonly TrainPrompt[],
-  { model, config }: Pick<PPOComponents, 'model' | 'config'>,
+  { model, config, episodes }: Pick<PPOComponents, 'model' | 'config' | 'episodes'>,
   action: 'train' | 'validate' | 'evaluate',
 ): PromptRecord[] {
   if (prompts.length === 0 && action !== 'validate') {
@@ -18,7 +18,11 @@ export function readPrompts(
   return prompts.map((prompt, i) => {
     const record =
       typeof prompt === 'string'
-        ? { text: prompt, tokens: tokenizer.encode(prompt), row: {} }
+        ? (episodes?.promptOf(prompt) ?? {
+            text: prompt,
+            tokens: tokenizer.encode(prompt),
+            row: {},
+          })
         : prompt;
     const { length } = record.tokens;
     if (length >= 1 && length <= longest) return record;

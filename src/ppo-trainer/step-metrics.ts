@@ -1,14 +1,18 @@
 import { explainedVariance, mean, standardDeviation } from '../columns/index.ts';
+import { type Episode, episodeMetrics } from '../environments/index.ts';
 import type { Experience } from '../experience-buffer/experience.ts';
 import type { Metrics } from '../loop/records.ts';
 import { rolloutMismatch } from '../training/index.ts';
 
-/** Metrics of a rollout before any update: lengths, ends, entropy, returns and, with a value model, how
- *  well V predicted them.
+/** Metrics of a rollout before any update: lengths, ends, entropy, returns, with a value model how well V
+ *  predicted them and, with an environment, turns and tool calls.
  *  objective/entropy = mean over sequences of −Σ_t log π_old, as TRL has it. */
 export function rolloutMetrics(
   experience: Experience,
-  { hasValues }: { readonly hasValues: boolean },
+  {
+    hasValues,
+    episodes,
+  }: { readonly hasValues: boolean; readonly episodes?: readonly Episode[] | undefined },
 ): Metrics {
   const { sequences, offsets, logprobs, returns, values } = experience;
   const lengths = sequences.map((_, i) => offsets[i + 1]! - offsets[i]!);
@@ -22,6 +26,7 @@ export function rolloutMetrics(
     'ppo/returns/mean': mean(returns),
     'ppo/returns/var': standardDeviation(returns) ** 2,
     ...(hasValues && { 'ppo/val/var_explained': explainedVariance(returns, values) }),
+    ...(episodes && episodeMetrics(episodes)),
   };
 }
 

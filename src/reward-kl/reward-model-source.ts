@@ -1,6 +1,7 @@
 import type { Tokenizer } from '../base-setup/tokenizer/index.ts';
 import { concatInts } from '../columns/index.ts';
 import { endWithEos } from '../data/completion-render.ts';
+import { insertObservations } from '../generation/index.ts';
 import type { LayerRole } from '../models/index.ts';
 import { RewardModel } from '../models/reward-model.ts';
 import { groupByTokens, sizesOf } from '../models/token-batch.ts';
@@ -43,8 +44,10 @@ export class RewardModelSource implements RewardSource {
   ): Promise<readonly RewardScore[]> {
     const { tokenizer } = this.model;
     const sequences = samples.map((sample) => {
-      const tokens = tokenizer ? visibleTokens(sample, tokenizer) : sample.tokens;
-      return concatInts([sample.promptTokens, tokens]);
+      const { promptTokens, observations = [] } = sample;
+      const isEpisode = observations.length > 0;
+      const tokens = tokenizer && !isEpisode ? visibleTokens(sample, tokenizer) : sample.tokens;
+      return concatInts([promptTokens, insertObservations(tokens, observations)]);
     });
     const groups = groupByTokens(sizesOf(sequences));
     // A subclass has its own code, which does not travel.

@@ -1,4 +1,6 @@
 import { splitByOffsets } from '../columns/index.ts';
+import type { Episode } from '../environments/index.ts';
+import type { Observation } from '../generation/observation.ts';
 import type { GeneratedText } from '../generation/sequence.ts';
 import type { LayerRole, RewardModel, TrunkOptions } from '../models/index.ts';
 import type { Rollout } from '../token-attribution/rollout.ts';
@@ -6,11 +8,15 @@ import type { Rollout } from '../token-attribution/rollout.ts';
 /** A response to score. */
 export interface RewardSample {
   readonly prompt: string;
-  /** Truncated at the first stop. */
+  /** Truncated at the first stop; the last turn of an episode. */
   readonly response: string;
   readonly promptTokens: Int32Array;
-  /** Token ids of the response, including its stop token. */
+  /** Token ids that the policy sampled, including stop tokens. */
   readonly tokens: Int32Array;
+  /** What the environment inserted between them, if there is one. */
+  readonly observations?: readonly Observation[] | undefined;
+  /** The whole conversation, if an environment answered. */
+  readonly episode?: Episode | undefined;
   /** Whether a stop token or stop string ended it, rather than the length limit. */
   readonly finished: boolean;
   readonly promptIdx: number;
@@ -92,12 +98,14 @@ export interface PromptInfo {
 export function toRewardSamples(
   responses: Pick<Rollout, 'sequences' | 'offsets' | 'tokens'> | readonly GeneratedText[],
   prompts: readonly PromptInfo[],
+  { episodes }: { readonly episodes?: readonly Episode[] | undefined } = {},
 ): RewardSample[] {
   const samples =
     'sequences' in responses ? samplesOfRollout(responses) : responses.map(sampleOfText);
-  return samples.map((sample) => {
+  return samples.map((sample, i) => {
     const { text: prompt, row } = prompts[sample.promptIdx]!;
-    return { prompt, ...sample, ...(row && { row }) };
+    const episode = episodes?.[i];
+    return { prompt, ...sample, ...(row && { row }), ...(episode && { episode }) };
   });
 }
 
@@ -107,16 +115,18 @@ function samplesOfRollout({
   tokens,
 }: Pick<Rollout, 'sequences' | 'offsets' | 'tokens'>): Omit<RewardSample, 'prompt'>[] {
   const responses = splitByOffsets(tokens, offsets);
-  return sequences.map(({ text, promptTokens, finished, promptIdx, sample }, i) => ({
+  return sequences.map(({ text, promptTokens, observations, finished, promptIdx, sample }, i) => ({
     response: text,
     ...{ promptTokens, tokens: responses[i]!, finished, promptIdx, sample },
+    ...(observations && { observations }),
   }));
 }
 
 function sampleOfText(text: GeneratedText): Omit<RewardSample, 'prompt'> {
-  const { promptTokens, tokens, finishReason, prompt: promptIdx, sample } = text;
+  const { promptTokens, tokens, observations, finishReason, prompt: promptIdx, sample } = text;
   return {
     response: text.text,
     ...{ promptTokens, tokens, finished: finishReason === 'stop', promptIdx, sample },
+    ...(observations && { observations }),
   };
 }
