@@ -1,8 +1,8 @@
-import { passOfRows } from '../models/decoder/forward.ts';
+import { freePass, passOfRows } from '../models/decoder/forward.ts';
 import type { Trunk } from '../models/decoder/trunk.ts';
 import type { Decoder } from './decoder.ts';
 import type { PromptPasses } from './generation-options.ts';
-import type { KvCache } from './kv-cache.ts';
+import type { KvStore } from './kv-cache.ts';
 import type { Sampler } from './sampler/sampler.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
 import type { Sequence, TokenEvent } from './sequence.ts';
@@ -13,7 +13,7 @@ const PREFILL_TOKENS = 1024;
 interface BatchOptions {
   readonly slots: number;
   readonly sampler: Sampler;
-  readonly cache: KvCache;
+  readonly cache: KvStore;
   /** Whether the sampler needs the tokens so far. */
   readonly penalised: boolean;
   /** Receives the passes over prompts, if set. */
@@ -26,7 +26,7 @@ export class Batch {
   private readonly decoder: Decoder;
   private readonly slots: number;
   private readonly sampler: Sampler;
-  private readonly cache: KvCache;
+  private readonly cache: KvStore;
   private readonly penalised: boolean;
   private readonly promptPasses: PromptPasses | undefined;
   private readonly trunk: Trunk | undefined;
@@ -104,9 +104,10 @@ export class Batch {
     for (const [row, { parts }] of leaders.entries()) {
       const rows = pass.batch.rows[row]!;
       const span = { start: rows[0]!, end: rows.at(-1)! + 1 };
-      this.promptPasses?.passes.set(parts.prompt, passOfRows(pass, span));
+      this.promptPasses?.passes.set(parts.prompt, await passOfRows(pass, span));
       this.firstLogits.set(parts.prompt, rowOf(data, { row, width: shape[1]! }));
     }
+    freePass(pass);
   }
 
   /** Samples the next token of every sequence. */

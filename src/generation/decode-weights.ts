@@ -40,6 +40,20 @@ export function sharedPrecision({ precision }: Pick<BaseModel, 'precision'>): Ro
   return precision === 'int8' ? 'int8' : 'f32-feeds';
 }
 
+/** How the decode graph of a model holds its weights: on a device, all graphs share one copy. */
+export function heldPrecision(
+  { backend }: Pick<BaseModel, 'backend'>,
+  precision: RolloutPrecision,
+): RolloutPrecision {
+  if (!backend.keepsTensors) return precision;
+  if (isInexact(precision)) {
+    throw new Error(
+      `Cannot generate on ${backend.device}: the rollout precision must be f32, got ${precision}; set rolloutPrecision to f32 or device to cpu`,
+    );
+  }
+  return 'f32-feeds';
+}
+
 /** Sampling needs less precision than training: importance weights correct for it. */
 const SAMPLING_ROWS: RowFormat = 'one-byte';
 
@@ -49,12 +63,13 @@ export async function weightSource(
   precision: RolloutPrecision,
 ): Promise<WeightSource> {
   const { bytes } = base;
+  if (precision === 'f32-feeds' && !bytes) return fedWeights();
   const format = { rows: SAMPLING_ROWS, maxByte: await byteLimit() };
   if (precision === 'f32-feeds') return bytes ? byteWeights(bytes.format) : fedWeights();
   if (precision === 'int8' && bytes) return byteWeights(format);
   if (precision === 'int8-packed' && bytes) {
     return byteWeights(format, (name, shape, dtype = 'float32') =>
-      constant(base.feed(name).data, { dtype, shape }),
+      constant(base.hostFeed(name).data, { dtype, shape }),
     );
   }
   const weight = constants(base);

@@ -1,21 +1,28 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import type { SaveList } from '../engine/graph/index.ts';
-import { type CompiledGraph, compile, type Tensor, tensor } from '../engine/runtime/index.ts';
+import {
+  type CompiledGraph,
+  compile,
+  type Feeds,
+  freeTensors,
+  type Tensor,
+  tensor,
+} from '../engine/runtime/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
 import { rotationFeeds } from '../models/decoder/batch-plan.ts';
 import { decodeGraph, SUM_BLOCK } from '../models/decoder/decode-graph.ts';
 import { forward, type KeysAndValues, type Pass } from '../models/decoder/forward.ts';
 import { PackedBatch } from '../models/decoder/packed-batch.ts';
-import { takeRows } from '../models/decoder/rows.ts';
 import type { Trunk } from '../models/decoder/trunk.ts';
-import { type RolloutPrecision, weightSource } from './decode-weights.ts';
-import type { KvCache } from './kv-cache.ts';
+import { heldPrecision, type RolloutPrecision, weightSource } from './decode-weights.ts';
+import { DeviceKvCache } from './device-kv-cache.ts';
+import { KvCache, type KvStore } from './kv-cache.ts';
 import type { RowSums } from './sampler/softmax-row.ts';
 
 export interface PrefillOptions {
   /** Destination of each prompt's keys and values. */
   readonly slots: readonly number[];
-  readonly cache: KvCache;
+  readonly cache: KvStore;
   /** What the pass saves for training. */
   readonly save?: SaveList | undefined;
   /** Receives the states of the layers that other models share. */
@@ -33,6 +40,13 @@ export interface DecodedRows {
 const LARGE_VOCABULARY = 2 ** 14;
 /** Smallest temperature; not 0 as a float32. */
 const MIN_TEMPERATURE = 1e-30;
+
+/** An empty cache for this many texts, where a model's graphs run. */
+export function createCache(base: BaseModel, slots: number): KvStore {
+  return base.backend.keepsTensors
+    ? new DeviceKvCache(base, slots)
+    : new KvCache(base.architecture.config, slots);
+}
 
 /** Runs prompts and single tokens of a batch against a cache; returns logits. */
 export class Decoder {
@@ -56,10 +70,13 @@ export class Decoder {
       precision = 'f32',
     }: { adapter?: LoraAdapter | undefined; precision?: RolloutPrecision } = {},
   ): Promise<Decoder> {
-    const source = await weightSource(base, precision);
+    const source = await weightSource(base, heldPrecision(base, precision));
     const sums = base.architecture.config.vocab_size >= LARGE_VOCABULARY;
     const graph = decodeGraph(base.architecture, { source, lora: adapter?.config, sums });
-    return new Decoder(base, { adapter, decode: await compile(graph, { device: base.backend }) });
+    return new Decoder(base, {
+      adapter,
+      decode: await compile(graph, { device: base.backend, keep: ['k', 'v'] }),
+    });
   }
 
   /** Runs whole prompts and writes their keys and values into the given slots. Returns the logits of
@@ -73,15 +90,18 @@ export class Decoder {
     cache.reserve(Math.max(...batch.lengths) + 1);
     const { base, adapter } = this;
     const onKeysAndValues = (layer: number, { k, v }: KeysAndValues) =>
-      this.store(batch, { layer, k, v, slots, cache });
+      cache.write(layer, { k, v, slots, lengths: batch.lengths });
     const start = await trunk?.runPrompts({ base, adapter }, batch, onKeysAndValues);
     const pass = await forward({ base, adapter }, batch, { save, start, onKeysAndValues });
     for (const [i, slot] of slots.entries()) cache.setLength(slot, batch.lengths[i]!);
-    return { logits: await base.logits(takeRows(pass.hidden, batch.lastRows())), pass };
+    const last = await base.deviceRows.take(pass.hidden, batch.lastRows());
+    const logits = await base.logits(last);
+    freeTensors(last);
+    return { logits, pass };
   }
 
   /** Runs one new token for each of the first slots of the cache; sums are at this temperature. */
-  async step(tokens: Int32Array, cache: KvCache, temperature = 1): Promise<DecodedRows> {
+  async step(tokens: Int32Array, cache: KvStore, temperature = 1): Promise<DecodedRows> {
     const count = tokens.length;
     const positions = cache.lengths.slice(0, count);
     cache.reserve(Math.max(...positions) + 1);
@@ -90,10 +110,10 @@ export class Decoder {
     const feeds = {
       ...{ x, temperature: tensor(Float32Array.of(Math.max(temperature, MIN_TEMPERATURE)), []) },
       ...rotationFeeds(config, positions),
-      ...cache.feeds(count),
+      ...(await cache.feeds(count)),
     };
-    const { logits, max, sums, k, v } = await this.decode.run(this.withWeights(feeds));
-    cache.append(count, k!.data as Float32Array, v!.data as Float32Array);
+    const { logits, max, sums, k, v } = await this.decode.run(await this.withWeights(feeds));
+    await cache.append(count, k!, v!);
     return { logits: logits as Tensor<'float32'>, sumsOf: (row) => sumsOf(row, { max, sums }) };
   }
 
@@ -101,32 +121,12 @@ export class Decoder {
     await this.decode.dispose();
   }
 
-  private store(
-    batch: PackedBatch,
-    {
-      layer,
-      k,
-      v,
-      slots,
-      cache,
-    }: { layer: number; k: Tensor; v: Tensor; slots: readonly number[]; cache: KvCache },
-  ): void {
-    const width = k.shape[1]! * k.shape[2]!;
-    let start = 0;
-    slots.forEach((slot, i) => {
-      const end = start + batch.lengths[i]! * width;
-      const rows = (values: Tensor) => (values.data as Float32Array).subarray(start, end);
-      cache.write(slot, { layer, k: rows(k), v: rows(v) });
-      start = end;
-    });
-  }
-
-  private withWeights(shared: Readonly<Record<string, Tensor>>): Record<string, Tensor> {
-    const feeds: Record<string, Tensor> = {};
+  private withWeights(shared: Feeds): Promise<Feeds> {
+    const feeds: Record<string, Tensor | Promise<Tensor>> = {};
     for (const name of Object.keys(this.decode.inputs)) {
       feeds[name] = shared[name] ?? this.adapter?.weights.get(name) ?? this.base.feed(name);
     }
-    return feeds;
+    return this.base.settle(feeds);
   }
 }
 

@@ -4,9 +4,9 @@ import type { BaseModel } from '../models/decoder/base-model.ts';
 import { Batch } from './batch.ts';
 import { createSequences, type Prompt } from './create-sequences.ts';
 import type { RolloutPrecision } from './decode-weights.ts';
-import { Decoder } from './decoder.ts';
+import { createCache, Decoder } from './decoder.ts';
 import type { GenerationOptions } from './generation-options.ts';
-import { chooseSlots, KvCache } from './kv-cache.ts';
+import { chooseSlots } from './kv-cache.ts';
 import { Sampler } from './sampler/sampler.ts';
 import type { GeneratedText, TokenEvent } from './sequence.ts';
 
@@ -68,20 +68,25 @@ export class Generator {
     const { batchSize = chooseSlots(config, longest) } = this.options;
     const slots = Math.min(batchSize, waiting.length);
     this.decoder ??= Decoder.create(base, { adapter, precision });
+    const cache = createCache(base, slots);
     const batch = new Batch(await this.decoder, {
       slots,
       sampler: new Sampler(options),
       penalised: (options.repetitionPenalty ?? 1) !== 1,
-      cache: new KvCache(config, slots),
+      cache,
       promptPasses: options.promptPasses,
       trunk: options.trunk,
     });
-    while (waiting.length > 0 || batch.size > 0) {
-      options.signal?.throwIfAborted();
-      const events =
-        waiting.length > 0 && batch.free > 0 ? await batch.admit(waiting) : await batch.step();
-      yield* events;
-      batch.removeFinished();
+    try {
+      while (waiting.length > 0 || batch.size > 0) {
+        options.signal?.throwIfAborted();
+        const events =
+          waiting.length > 0 && batch.free > 0 ? await batch.admit(waiting) : await batch.step();
+        yield* events;
+        batch.removeFinished();
+      }
+    } finally {
+      cache.free();
     }
   }
 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { qwen3Architecture } from '../../bench/qwen3.ts';
+import { tensor } from '../engine/runtime/index.ts';
 import { readArchitecture } from '../models/decoder/families/index.ts';
 import { cacheBytes, chooseSlots, KvCache } from './kv-cache.ts';
 
@@ -39,7 +40,9 @@ function write(cache: KvCache, slot: number, tokens: readonly number[]): void {
   cache.reserve(tokens.length);
   for (let layer = 0; layer < LAYERS; layer++) {
     const k = rows(tokens, layer);
-    cache.write(slot, { layer, k, v: negated(k) });
+    const values = (data: Float32Array) => tensor(data, [tokens.length, HEADS, SIZE]);
+    const keys = { k: values(k), v: values(negated(k)) };
+    cache.write(layer, { ...keys, slots: [slot], lengths: [tokens.length] });
   }
   cache.setLength(slot, tokens.length);
 }
@@ -50,7 +53,8 @@ function append(cache: KvCache, tokens: readonly number[]): void {
   const k = Float32Array.from(
     Array.from({ length: LAYERS }, (_, layer) => [...rows(tokens, layer)]).flat(),
   );
-  cache.append(tokens.length, k, negated(k));
+  const values = (data: Float32Array) => tensor(data, [LAYERS, tokens.length, HEADS, SIZE]);
+  cache.append(tokens.length, values(k), values(negated(k)));
 }
 
 /** The tokens visible to a decode graph in each of the first slots, with every number checked. */

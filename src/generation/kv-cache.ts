@@ -16,15 +16,55 @@ export function cacheBytes(
   return 2 * 4 * layers * heads * size * slots * roundUp(length);
 }
 
-function roundUp(tokens: number): number {
+/** A capacity that has room for this many tokens. */
+export function roundUp(tokens: number): number {
   return Math.ceil(tokens / CAPACITY_STEP) * CAPACITY_STEP;
 }
 
+/** Keys and values of whole prompts in one layer, [M, kvHeads, D] with one prompt after the other. */
+export interface PromptKeys {
+  readonly k: Tensor;
+  readonly v: Tensor;
+  /** The slot of each prompt. */
+  readonly slots: readonly number[];
+  /** Number of tokens of each prompt. */
+  readonly lengths: ArrayLike<number>;
+}
+
+/** Keys and values of the sequences in the batch, in host memory or on a device. The slots in use are always
+ *  the first ones. */
+export interface KvStore {
+  /** Number of tokens in each slot. */
+  readonly lengths: Int32Array;
+  /** Makes room for sequences of this many tokens. */
+  reserve(tokens: number): void;
+  /** Writes the keys and values of prompts in one layer to their slots. */
+  write(layer: number, prompts: PromptKeys): void | Promise<void>;
+  /** Appends one token to each of the first `count` slots: k and v are [layers, count, kvHeads, D]. */
+  append(count: number, k: Tensor, v: Tensor): void | Promise<void>;
+  /** Copies the tokens of one slot to another. */
+  copy(from: number, to: number): void;
+  setLength(slot: number, length: number): void;
+  /** Feeds of the decode graph for the first `count` slots. */
+  feeds(count: number): Record<string, Tensor> | Promise<Record<string, Tensor>>;
+  /** Frees the memory on a device. */
+  free(): void;
+}
+
+/** The attention bias [count, 1, 1, capacity] of texts: 0 where there is a token. */
+export function attentionBias(lengths: Int32Array, capacity: number): Tensor {
+  const bias = new Float32Array(lengths.length * capacity).fill(MASKED);
+  for (const [slot, length] of lengths.entries()) {
+    bias.fill(0, slot * capacity, slot * capacity + length);
+  }
+  return tensor(bias, [lengths.length, 1, 1, capacity]);
+}
+
 /**
- * Keys and values of the sequences in the batch: [slots, kvHeads, capacity, D] per layer, fed without a
+ * Keys and values in host memory: [slots, kvHeads, capacity, D] per layer, fed without a
  * copy. The slots in use are always the first ones.
  */
-export class KvCache {
+export class KvCache implements KvStore {
   readonly lengths: Int32Array;
   private readonly config: DecoderConfig;
   private readonly slots: number;
@@ -50,23 +90,24 @@ export class KvCache {
     for (let slot = 0; slot < this.slots; slot++) this.setLength(slot, this.lengths[slot]!);
   }
 
-  /** Writes a prompt's keys and values of one layer, [length, kvHeads, D], to a slot. */
-  write(slot: number, { layer, k, v }: { layer: number; k: Float32Array; v: Float32Array }): void {
+  write(layer: number, { slots, lengths, ...rows }: PromptKeys): void {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
-    const length = k.length / (heads * size);
-    for (let t = 0; t < length; t++) {
-      for (let h = 0; h < heads; h++) {
-        const from = (t * heads + h) * size;
-        const to = this.indexOf(slot, h, t);
-        this.keys[layer]!.set(k.subarray(from, from + size), to);
-        this.values[layer]!.set(v.subarray(from, from + size), to);
+    const [k, v] = [rows.k.data as Float32Array, rows.v.data as Float32Array];
+    let from = 0;
+    for (const [i, slot] of slots.entries()) {
+      for (let t = 0; t < lengths[i]!; t++) {
+        for (let h = 0; h < heads; h++, from += size) {
+          const to = this.indexOf(slot, h, t);
+          this.keys[layer]!.set(k.subarray(from, from + size), to);
+          this.values[layer]!.set(v.subarray(from, from + size), to);
+        }
       }
     }
   }
 
-  /** Appends one token to each of the first `count` slots: k and v are [layers, count, kvHeads, D]. */
-  append(count: number, k: Float32Array, v: Float32Array): void {
+  append(count: number, newKeys: Tensor, newValues: Tensor): void {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
+    const [k, v] = [newKeys.data as Float32Array, newValues.data as Float32Array];
     for (let layer = 0, from = 0; layer < this.keys.length; layer++) {
       for (let slot = 0; slot < count; slot++) {
         for (let h = 0; h < heads; h++, from += size) {
@@ -79,7 +120,6 @@ export class KvCache {
     for (let slot = 0; slot < count; slot++) this.setLength(slot, this.lengths[slot]! + 1);
   }
 
-  /** Copies the tokens of one slot to another. */
   copy(from: number, to: number): void {
     const span = this.config.num_key_value_heads * this.capacity * this.config.head_dim;
     for (const arrays of [this.keys, this.values]) {
@@ -95,7 +135,9 @@ export class KvCache {
     this.lengths[slot] = length;
   }
 
-  /** Feeds of the decode graph for the first `count` slots. */
+  /** Does nothing: the garbage collector frees host memory. */
+  free(): void {}
+
   feeds(count: number): Record<string, Tensor> {
     const { num_key_value_heads: heads, head_dim: size } = this.config;
     const shape = [count, heads, this.capacity, size];

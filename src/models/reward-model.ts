@@ -1,5 +1,6 @@
 import type { Tokenizer } from '../base-setup/tokenizer/tokenizer.ts';
-import { takeRows } from './decoder/rows.ts';
+import { freeTensors } from '../engine/runtime/index.ts';
+
 import type { TrunkOptions } from './role-model.ts';
 import { ScalarModel, type ScalarModelOptions } from './scalar-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
@@ -37,7 +38,9 @@ export class RewardModel extends ScalarModel {
     const scores: number[] = [];
     const sequences = realTokens(inputIds, attentionMask);
     for await (const { batch, hidden } of this.runs(sequences, options)) {
-      scores.push(...(await this.scores(takeRows(hidden, batch.lastRows()))));
+      const last = await this.base.deviceRows.take(hidden, batch.lastRows());
+      scores.push(...(await this.scores(last)));
+      freeTensors(last);
     }
     const { mean, std } = this.normalization;
     return Float32Array.from(scores, (score) => (score - mean) / std);

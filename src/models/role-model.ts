@@ -1,9 +1,9 @@
 import type { LoraAdapter } from '../base-setup/lora/lora-adapter.ts';
 import { lengthsOf } from '../columns/index.ts';
-import type { Tensor } from '../engine/runtime/index.ts';
+import { freeTensors, type Tensor } from '../engine/runtime/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
+import { freePass } from './decoder/forward.ts';
 import { PackedBatch } from './decoder/packed-batch.ts';
-import { takeRows } from './decoder/rows.ts';
 import { forwardFromTrunk, type Trunk } from './decoder/trunk.ts';
 import { type Responses, stateRows, toResponses } from './responses.ts';
 import { groupByTokens, sizesOf, type TokenBatch } from './token-batch.ts';
@@ -61,8 +61,9 @@ export class RoleModel {
     for (const { start, end } of groupByTokens(sizesOf(sequences))) {
       const group = sequences.slice(start, end);
       const batch = new PackedBatch(group, { share: true });
-      const { hidden } = await forwardFromTrunk(this, batch, { trunk });
-      yield { sequences: group, batch, hidden };
+      const pass = await forwardFromTrunk(this, batch, { trunk });
+      yield { sequences: group, batch, hidden: pass.hidden };
+      freePass(pass);
     }
   }
 
@@ -82,11 +83,9 @@ export class RoleModel {
       const end = start + group.length;
       const part = toResponses(prompts.slice(start, end), responses.slice(start, end));
       const counts = lengthsOf(part.offsets).map((_, i) => stateCounts[start + i]!);
-      yield {
-        responses: part,
-        counts,
-        hidden: takeRows(hidden, stateRows(batch, part, counts)),
-      };
+      const states = await this.base.deviceRows.take(hidden, stateRows(batch, part, counts));
+      yield { responses: part, counts, hidden: states };
+      freeTensors(states);
       start = end;
     }
   }

@@ -33,7 +33,7 @@ export class ScalarModel extends RoleModel {
   /** The head's number at each hidden state: w·norm(x) + b. */
   async scores(hidden: Tensor<'float32'>): Promise<Float32Array> {
     const graph = await this.base.compile('scalar', () => scalarGraph(this.base.architecture));
-    const feeds = this.base.headFeeds(graph, { x: hidden, [scoreWeightName]: this.head });
+    const feeds = await this.base.headFeeds(graph, { x: hidden, [scoreWeightName]: this.head });
     const { score } = await graph.run(feeds);
     const scores = score!.data as Float32Array;
     const bias = this.bias?.data[0] ?? 0;

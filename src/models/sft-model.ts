@@ -1,6 +1,5 @@
 import { splitByOffsets } from '../columns/index.ts';
-import type { Tensor } from '../engine/runtime/index.ts';
-import { takeRows } from './decoder/rows.ts';
+import { freeTensors, type Tensor } from '../engine/runtime/index.ts';
 import { RoleModel, type TrunkOptions } from './role-model.ts';
 import { realTokens, type TokenBatch } from './token-batch.ts';
 
@@ -23,7 +22,11 @@ export class SFTModel extends RoleModel {
   async forward(inputIds: TokenBatch, attentionMask?: TokenBatch): Promise<ModelOutput> {
     const logits: Tensor<'float32'>[] = [];
     for await (const { batch, hidden } of this.runs(realTokens(inputIds, attentionMask))) {
-      for (const rows of batch.rows) logits.push(await this.base.logits(takeRows(hidden, rows)));
+      for (const rows of batch.rows) {
+        const states = await this.base.deviceRows.take(hidden, rows);
+        logits.push(await this.base.logits(states));
+        freeTensors(states);
+      }
     }
     return { logits };
   }

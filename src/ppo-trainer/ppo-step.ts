@@ -130,6 +130,9 @@ export async function ppoStep(
   } catch (error) {
     undo();
     throw error;
+  } finally {
+    cache.drop();
+    trunk?.free();
   }
 }
 

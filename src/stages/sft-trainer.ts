@@ -2,9 +2,11 @@ import { LoraAdapter, readAdapter, writeAdapter } from '../base-setup/index.ts';
 import { toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../config/stage-config.ts';
 import { randomStream } from '../engine/random/index.ts';
+import { freeTensors } from '../engine/runtime/index.ts';
 import type { LoopOptions, LoopResult, TrainLoop } from '../loop/index.ts';
 import { createTrainLoop } from '../loop/loop-checkpoints.ts';
-import { takeRows } from '../models/decoder/rows.ts';
+import { freePass } from '../models/decoder/forward.ts';
+
 import { transposedModules } from '../models/decoder/weight-shapes.ts';
 import { forward, type LoadedModel, loadModel, saveModel } from '../models/index.ts';
 import { groupByTokens } from '../models/token-batch.ts';
@@ -61,8 +63,11 @@ export class SFTTrainer {
     for (const group of this.groups(texts)) {
       const batch = packTexts(group);
       const { rows, targets } = learnedRows(group, batch);
-      const { hidden } = await forward({ base, adapter: this.adapter }, batch);
-      const { logprobs } = await base.logprobs(takeRows(hidden, rows), targets);
+      const pass = await forward({ base, adapter: this.adapter }, batch);
+      const states = await base.deviceRows.take(pass.hidden, rows);
+      const { logprobs } = await base.logprobs(states, targets);
+      freeTensors(states);
+      freePass(pass);
       for (const logprob of logprobs) sum -= logprob;
       count += targets.length;
     }

@@ -6,7 +6,7 @@ import { type Experience, selectSequences } from '../experience-buffer/experienc
 import { NonFiniteError } from '../loop/train-loop.ts';
 import { forward } from '../models/decoder/forward.ts';
 import { logprobsGraph, scalarGraph } from '../models/decoder/head-graph.ts';
-import { takeRows } from '../models/decoder/rows.ts';
+
 import type { PolicyModel, ValueModel } from '../models/index.ts';
 import { packResponses, stateRows } from '../models/responses.ts';
 import { type MicroBatchOptions, microBatches } from './micro-batches.ts';
@@ -68,7 +68,7 @@ async function runChecked(
   const { hidden } = await forward(role, batch, { checkNumerics: true });
   const isScalar = 'head' in role;
   const counts = lengthsOf(isScalar ? part.stepOffsets : part.offsets);
-  const x = takeRows(hidden, stateRows(batch, part, counts));
+  const x = await base.deviceRows.take(hidden, stateRows(batch, part, counts));
   const graph = (isScalar ? scalarGraph : logprobsGraph)(base.architecture);
   const head = await compile(graph, { device: base.backend, checkNumerics: true });
   const inputs = isScalar
@@ -78,7 +78,7 @@ async function runChecked(
         temperature: tensor(Float32Array.of(temperature), []),
       };
   try {
-    await head.run(base.headFeeds(head, { x, ...inputs }));
+    await head.run(await base.headFeeds(head, { x, ...inputs }));
   } finally {
     await head.dispose();
   }

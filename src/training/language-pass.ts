@@ -2,12 +2,12 @@ import type { SaveList } from '../engine/graph/index.ts';
 import { grad, gradientName, input, type Value } from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
-import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { freeTensors, readTensor, type Tensor, tensor } from '../engine/runtime/index.ts';
 import { backward, forward } from '../models/decoder/forward.ts';
 import { logprobsGraph } from '../models/decoder/head-graph.ts';
 import { runJointPass } from '../models/decoder/joint-pass.ts';
 import { PackedBatch } from '../models/decoder/packed-batch.ts';
-import { scatterRows, takeRows } from '../models/decoder/rows.ts';
+import { scatterRows } from '../models/decoder/rows.ts';
 import { evenParts } from '../models/decoder/token-head.ts';
 import type { BaseModel, LayerRole } from '../models/index.ts';
 import { jointTokenHead, runsTokensJointly, runTrainedTokens } from './policy-pass.ts';
@@ -43,8 +43,9 @@ export async function languageGradients(
     return runJointly(role, batch, { rows, targets, tokenCount, dropout, accumulate });
   }
   const pass = await forward(role, batch, { save, dropout });
+  const { deviceRows } = base;
   const learned = {
-    hidden: takeRows(pass.hidden, rows),
+    hidden: await deviceRows.take(pass.hidden, rows),
     tokens: targets,
     weights: new Float32Array(rows.length).fill(1 / tokenCount),
   };
@@ -52,8 +53,11 @@ export async function languageGradients(
     adapter === undefined
       ? await trainLanguageHead(base, learned, accumulate)
       : await runLanguageHead(base, learned);
-  const dx = await backward(pass, scatterRows(dHidden, rows, batch.tokens.length), accumulate);
-  if (adapter === undefined) accumulate(embeddingGradients(base, batch, dx));
+  const scattered = await deviceRows.scatter(dHidden, rows, pass.hidden);
+  freeTensors(learned.hidden, dHidden);
+  const dx = await backward(pass, scattered, accumulate);
+  if (adapter === undefined) accumulate(embeddingGradients(base, batch, await readTensor(dx)));
+  freeTensors(dx);
   return loss;
 }
 
@@ -131,15 +135,16 @@ async function runLanguageHead(
   const options = { temperature: 1, withEntropy: false };
   const head = await runTrainedTokens(base, { hidden, tokens }, options);
   const dLogprobs = weights.map((w) => -w);
-  return { loss: dot(dLogprobs, head.logprobs), dHidden: head.pullBack(dLogprobs) };
+  return { loss: dot(dLogprobs, head.logprobs), dHidden: await head.pullBack(dLogprobs) };
 }
 
 /** The loss through an output head that is trained too, some rows at a time. */
 async function trainLanguageHead(
   base: BaseModel,
-  { hidden, tokens, weights }: LanguageRows,
+  { tokens, weights, ...rows }: LanguageRows,
   accumulate: (gradients: NamedArrays) => void,
 ): Promise<HeadLoss> {
+  const hidden = await readTensor(rows.hidden);
   const graph = logprobsGraph(base.architecture);
   const trained = trainedInputs(graph.inputs);
   const head = await base.compile(
@@ -158,7 +163,7 @@ async function trainLanguageHead(
       temperature: tensor(Float32Array.of(1), []),
       [gradientName('logprob')]: tensor(dLogprobs, [end - start]),
     };
-    const outputs = await head.run(base.headFeeds(head, feeds));
+    const outputs = await head.run(await base.headFeeds(head, feeds));
     loss += dot(dLogprobs, outputs.logprob!.data as Float32Array);
     dHidden.set(outputs[gradientName('x')]!.data as Float32Array, start * width);
     for (const name of trained) {

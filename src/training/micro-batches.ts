@@ -1,5 +1,7 @@
 import { offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
+import { freeTensors } from '../engine/runtime/index.ts';
+import { freePass, freeRowPass } from '../models/decoder/forward.ts';
 import type { RowPass } from '../models/index.ts';
 import type { Responses } from '../models/responses.ts';
 import { groupByTokens } from '../models/token-batch.ts';
@@ -136,6 +138,15 @@ export class StepCache {
 
   /** Frees everything. */
   drop(): void {
+    for (const prompt of this.prompts.values()) freeRowPass(prompt);
+    for (const { pass, head } of this.policy.values()) {
+      freePass(pass);
+      head.free();
+    }
+    for (const { pass, hidden } of this.value.values()) {
+      freePass(pass);
+      freeTensors(hidden);
+    }
     for (const passes of [this.prompts, this.policy, this.value]) passes.clear();
   }
 

@@ -1,4 +1,5 @@
 import {
+  add,
   detach,
   exp,
   gatherLast,
@@ -19,11 +20,10 @@ import {
   where,
 } from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
-import { type Tensor, tensor } from '../engine/runtime/index.ts';
+import { freeTensors, isOnHost, type Tensor, tensor } from '../engine/runtime/index.ts';
 import { backward, runsInOneSession } from '../models/decoder/forward.ts';
 import { headWeight, scaledHidden } from '../models/decoder/head-graph.ts';
 import { runJointPass } from '../models/decoder/joint-pass.ts';
-import { scatterRows, takeRows } from '../models/decoder/rows.ts';
 import { runTokenHead } from '../models/decoder/token-head.ts';
 import { forwardFromTrunk } from '../models/decoder/trunk.ts';
 import type { Architecture, LayerRole, Pass, RowPass, TrunkOptions } from '../models/index.ts';
@@ -52,7 +52,9 @@ export interface TokenRows {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
   /** ∂L/∂x [M, hidden] from ∂L/∂logprob and, if requested, ∂L/∂entropy of each row. Call it once. */
-  pullBack(dLogprobs: Float32Array, dEntropies?: Float32Array): Tensor<'float32'>;
+  pullBack(dLogprobs: Float32Array, dEntropies?: Float32Array): Promise<Tensor<'float32'>>;
+  /** Frees the memory on the device if `pullBack` is not called. */
+  free(): void;
 }
 
 /** Runs the policy over responses: log π and entropy of every token. */
@@ -64,11 +66,11 @@ export async function runPolicy(
   const batch = packResponses(responses);
   const pass = await forwardFromTrunk(role, batch, { save, past, trunk });
   const rows = stateRows(batch, responses);
-  const head = await runTrainedTokens(
-    role.base,
-    { hidden: takeRows(pass.hidden, rows), tokens: responses.tokens },
-    { temperature, withEntropy },
-  );
+  const hidden = await role.base.deviceRows.take(pass.hidden, rows);
+  const { tokens } = responses;
+  const options = { temperature, withEntropy };
+  const head = await runTrainedTokens(role.base, { hidden, tokens }, options);
+  freeTensors(hidden);
   return { pass, rows, head };
 }
 
@@ -151,8 +153,11 @@ export async function policyGradients(
   gradients: { readonly dLogprobs: Float32Array; readonly dEntropies: Float32Array | undefined },
   accumulate: (gradients: NamedArrays) => void,
 ): Promise<void> {
-  const dRows = head.pullBack(gradients.dLogprobs, gradients.dEntropies);
-  await backward(pass, scatterRows(dRows, rows, pass.hidden.shape[0]!), accumulate);
+  const { deviceRows } = pass.role.base;
+  const dRows = await head.pullBack(gradients.dLogprobs, gradients.dEntropies);
+  const dHidden = await deviceRows.scatter(dRows, rows, pass.hidden);
+  freeTensors(dRows);
+  freeTensors(await backward(pass, dHidden, accumulate));
 }
 
 /**
@@ -168,15 +173,46 @@ export async function runTrainedTokens(
   const gradients = withEntropy ? 'logprob and entropy' : 'logprob';
   const numbers = await runTokenHead(base, rows, { temperature, gradients });
   const { logprobs, entropies, byLogprob, byEntropy } = numbers;
+  const free = () => freeTensors(byLogprob, byEntropy);
   return {
     logprobs,
     entropies,
-    pullBack: (dLogprobs, dEntropies) => {
-      scaleRows(byLogprob, dLogprobs);
-      if (dEntropies !== undefined) addScaledRows(byLogprob, byEntropy, dEntropies);
-      return tensor(byLogprob, rows.hidden.shape);
+    async pullBack(dLogprobs, dEntropies) {
+      if (byLogprob === undefined) return tensor(new Float32Array(0), rows.hidden.shape);
+      const terms = [{ rows: byLogprob, factors: dLogprobs }];
+      if (dEntropies !== undefined) terms.push({ rows: byEntropy!, factors: dEntropies });
+      const dHidden = await sumScaledRows(base, terms);
+      free();
+      return dHidden;
     },
+    free,
   };
+}
+
+interface ScaledRows {
+  readonly rows: Tensor<'float32'>;
+  /** One per row. */
+  readonly factors: Float32Array;
+}
+
+/** Σ factor·row of one or two terms; in host memory, the first term is overwritten. */
+async function sumScaledRows(
+  { deviceRows }: LayerRole['base'],
+  [first, second]: readonly ScaledRows[],
+): Promise<Tensor<'float32'>> {
+  const { rows, factors } = first!;
+  if (isOnHost(rows)) {
+    scaleRows(rows.data, factors);
+    if (second) addScaledRows(rows.data, second.rows.data, second.factors);
+    return rows;
+  }
+  const column = (values: Float32Array) => tensor(values, [values.length, 1]);
+  const x = await deviceRows.mul(rows, column(factors));
+  if (second === undefined) return x;
+  const y = await deviceRows.mul(second.rows, column(second.factors));
+  const sum = await deviceRows.combine('add', { x, y }, (values) => add(values.x!, values.y!));
+  freeTensors(x, y);
+  return sum;
 }
 
 function scaleRows(matrix: Float32Array, factors: Float32Array): void {

@@ -19,11 +19,11 @@ import {
 } from '../engine/graph/index.ts';
 import type { NamedArrays } from '../engine/optim/index.ts';
 import type { RandomStream } from '../engine/random/index.ts';
-import { type Feeds, type Tensor, tensor } from '../engine/runtime/index.ts';
+import { type Feeds, freeTensors, type Tensor, tensor } from '../engine/runtime/index.ts';
 import { backward } from '../models/decoder/forward.ts';
 import { scalarGraph, scalarOf } from '../models/decoder/head-graph.ts';
 import { runJointPass } from '../models/decoder/joint-pass.ts';
-import { scatterRows, takeRows } from '../models/decoder/rows.ts';
+
 import { forwardFromTrunk } from '../models/decoder/trunk.ts';
 import type { PackedBatch, Pass, ScalarModel, TrunkOptions } from '../models/index.ts';
 import type { LogisticSlopes } from './preference-loss.ts';
@@ -56,7 +56,7 @@ export async function runScalar(
   { rows, ...options }: ScalarPassOptions,
 ): Promise<ScalarPass> {
   const pass = await forwardFromTrunk(model, batch, options);
-  const hidden = takeRows(pass.hidden, rows);
+  const hidden = await model.base.deviceRows.take(pass.hidden, rows);
   return { model, pass, rows, hidden, scores: await model.scores(hidden) };
 }
 
@@ -67,12 +67,13 @@ export async function scalarGradients(
   accumulate: (gradients: NamedArrays) => void,
 ): Promise<void> {
   const { base, head } = model;
-  const graph = await base.compile('scalar gradients', () => {
+  const build = () => {
     const scores = scalarGraph(base.architecture);
     return grad(scores, { of: ['score'], wrt: ['x', scoreWeightName], save: 'none' }).backward;
-  });
+  };
+  const graph = await base.compile('scalar gradients', build, { keep: [gradientName('x')] });
   const outputs = await graph.run(
-    base.headFeeds(graph, {
+    await base.headFeeds(graph, {
       x: hidden,
       [scoreWeightName]: head,
       [gradientName('score')]: tensor(dScores, [dScores.length]),
@@ -83,7 +84,9 @@ export async function scalarGradients(
     ...(model.bias && { [scoreBiasName]: Float32Array.of(sumOf(dScores)) }),
   });
   const dRows = outputs[gradientName('x')] as Tensor<'float32'>;
-  await backward(pass, scatterRows(dRows, rows, pass.hidden.shape[0]!), accumulate);
+  const dHidden = await base.deviceRows.scatter(dRows, rows, pass.hidden);
+  freeTensors(hidden, dRows);
+  freeTensors(await backward(pass, dHidden, accumulate));
 }
 
 /** ∂L/∂score as part of a graph, for losses whose slopes are functions of the scores. */

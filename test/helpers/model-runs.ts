@@ -3,8 +3,8 @@ import { LoraAdapter } from '../../src/base-setup/lora/lora-adapter.ts';
 import type { LoraConfig } from '../../src/base-setup/lora/lora-config.ts';
 import { randomStream } from '../../src/engine/random/index.ts';
 import { type Tensor, tensor } from '../../src/engine/runtime/index.ts';
-import { Decoder } from '../../src/generation/decoder.ts';
-import { KvCache } from '../../src/generation/kv-cache.ts';
+import { createCache, Decoder } from '../../src/generation/decoder.ts';
+import type { KvStore } from '../../src/generation/kv-cache.ts';
 import type { BaseModel } from '../../src/models/decoder/base-model.ts';
 import { forward as runLayers } from '../../src/models/decoder/forward.ts';
 import { PackedBatch } from '../../src/models/decoder/packed-batch.ts';
@@ -36,15 +36,15 @@ export async function forward(
 export async function makeDecoder(
   base: BaseModel,
   { slots = 1, ...options }: { slots?: number } & Parameters<typeof Decoder.create>[1] = {},
-): Promise<{ decoder: Decoder; cache: KvCache }> {
+): Promise<{ decoder: Decoder; cache: KvStore }> {
   const decoder = await Decoder.create(base, options);
   onTestFinished(() => decoder.dispose());
-  return { decoder, cache: new KvCache(base.architecture.config, slots) };
+  return { decoder, cache: createCache(base, slots) };
 }
 
 /** Prefills slots 0, 1, … with prompts and continues each with its most likely tokens. */
 export async function decodeGreedily(
-  { decoder, cache }: { decoder: Decoder; cache: KvCache },
+  { decoder, cache }: { decoder: Decoder; cache: KvStore },
   prompts: readonly ArrayLike<number>[],
   count: number,
 ): Promise<number[][]> {
@@ -61,7 +61,7 @@ export async function decodeGreedily(
 
 /** Feeds tokens one by one to slots 0, 1, …; returns the logits after each, by slot. */
 export async function decodeTokens(
-  { decoder, cache }: { decoder: Decoder; cache: KvCache },
+  { decoder, cache }: { decoder: Decoder; cache: KvStore },
   tokens: readonly (readonly number[])[],
 ): Promise<Float32Array[][]> {
   const logits: Float32Array[][] = tokens.map(() => []);

@@ -4,7 +4,7 @@ import type { Value } from '../graph/value.ts';
 import { lowerByteProduct } from './byte-product.ts';
 import type { LoweringContext } from './lowering-context.ts';
 import { onnxDataType } from './model-proto.ts';
-import { lowerMatMul, MICROSOFT } from './products.ts';
+import { lowerMatMul, lowerRowSums, MICROSOFT } from './products.ts';
 
 type AttributesOf<K extends OpName> = Parameters<(typeof ops)[K]['infer']>[1];
 
@@ -117,6 +117,9 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
     const [updatesShape, indexShape] = value.inputs.map((x) => x.shape) as [Dim[], Dim[]];
     const rowShape = updatesShape.slice(indexShape.length);
     const flat = [sizeOf(indexShape), ...rowShape];
+    if (context.target === 'webgpu') {
+      return lowerRowSums(context, { updates, index, flat, shape: value.shape });
+    }
     const column = context.sizes([flat[0] as Dim, ...rowShape.map(() => 1)]);
     const rowOf = context.node('Expand', [
       context.node('Reshape', [index, column]),

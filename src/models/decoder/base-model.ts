@@ -9,11 +9,14 @@ import {
   compile,
   type Device,
   type Feeds,
+  freeTensors,
   type GraphInputs,
   type Tensor,
   tensor,
+  uploadTensor,
 } from '../../engine/runtime/index.ts';
 import type { ByteBase, WeightLayout } from './byte-weight.ts';
+import { DeviceRows } from './device-rows.ts';
 import type { Architecture } from './families/index.ts';
 import { fingerprintModel } from './fingerprint-weights.ts';
 import { logitsGraph } from './head-graph.ts';
@@ -59,6 +62,10 @@ export class BaseModel implements AdapterBase {
   readonly layersPerSession: number;
   /** Where the graphs of all roles run. */
   readonly backend: Backend;
+  /** Rows of tensors, where the graphs run. */
+  readonly deviceRows: DeviceRows;
+  /** Weights in the memory of a device, by name. */
+  private readonly uploaded = new Map<string, Promise<Tensor>>();
   private readonly compiled = new Map<string, Promise<CompiledGraph>>();
   private readonly built = new Map<string, unknown>();
 
@@ -78,6 +85,7 @@ export class BaseModel implements AdapterBase {
     this.name = name;
     this.layersPerSession = layersPerSession;
     this.backend = backendOf(device);
+    this.deviceRows = new DeviceRows(this);
   }
 
   /** [out, in] of every linear module of every layer, by full name. */
@@ -101,7 +109,7 @@ export class BaseModel implements AdapterBase {
     const { bytes } = this;
     const source = () => (bytes === undefined ? fedWeights() : byteWeights(bytes.format));
     const head = await this.compile('logits', () => logitsGraph(this.architecture, source()));
-    const { logits } = await head.run(this.headFeeds(head, { x: hidden }));
+    const { logits } = await head.run(await this.headFeeds(head, { x: hidden }));
     return logits as Tensor<'float32'>;
   }
 
@@ -121,8 +129,22 @@ export class BaseModel implements AdapterBase {
     return weight;
   }
 
-  /** What a graph is fed for an input of this name: a weight, or the bytes or scales of a block of one. */
-  feed(name: string): Tensor {
+  /** What a graph is fed for an input of this name: a weight, or the bytes or scales of a block of one.
+   *  On a device with its own memory, it is copied there on first use and shared by all graphs. */
+  feed(name: string): Tensor | Promise<Tensor> {
+    return this.onDevice(name, () => this.hostFeed(name));
+  }
+
+  /** A part of the weights on the device: copied on first use, or in host memory if it has no own. */
+  onDevice(key: string, part: () => Tensor): Tensor | Promise<Tensor> {
+    if (!this.backend.keepsTensors) return part();
+    const uploaded = this.uploaded.get(key) ?? uploadTensor(part(), this.backend);
+    this.uploaded.set(key, uploaded);
+    return uploaded;
+  }
+
+  /** The same as `feed`, in host memory. */
+  hostFeed(name: string): Tensor {
     const [, weight = '', part, block] = /^(.*)\.(bytes|scales)\.(\d+)$/.exec(name) ?? [];
     const found = this.bytes?.weights.get(weight)?.blocks[Number(block)];
     return found?.[part as keyof typeof found] ?? this.weight(name);
@@ -176,20 +198,29 @@ export class BaseModel implements AdapterBase {
     return compiled;
   }
 
-  /** Frees every session of this model. */
+  /** Frees every session of this model, and its weights on a device. */
   async dispose(): Promise<void> {
     for (const compiled of this.compiled.values()) await (await compiled).dispose();
     this.compiled.clear();
+    for (const weight of this.uploaded.values()) freeTensors(await weight);
+    this.uploaded.clear();
   }
 
   /** Feeds of a head graph: `shared`, and weights of the model for all other inputs. */
-  headFeeds({ inputs }: GraphInputs, shared: Feeds): Feeds {
-    const feeds: Record<string, Tensor> = {};
+  async headFeeds({ inputs }: GraphInputs, shared: Feeds): Promise<Feeds> {
+    const feeds: Record<string, Tensor | Promise<Tensor>> = {};
     for (const name of Object.keys(inputs)) {
-      feeds[name] =
-        shared[name] ?? (name === 'head.weight' ? this.weight(this.headName) : this.feed(name));
+      feeds[name] = shared[name] ?? this.feed(name === 'head.weight' ? this.headName : name);
     }
-    return feeds;
+    return this.settle(feeds);
+  }
+
+  /** Waits until all feeds are on the device; on the host there is nothing to wait for. */
+  async settle(feeds: Readonly<Record<string, Tensor | Promise<Tensor>>>): Promise<Feeds> {
+    if (!this.backend.keepsTensors) return feeds as Feeds;
+    const settled: Record<string, Tensor> = {};
+    for (const [name, feed] of Object.entries(feeds)) settled[name] = await feed;
+    return settled;
   }
 }
 

@@ -189,7 +189,7 @@ describe('past passes', () => {
     const parts = batch.rows.map((rows) =>
       passOfRows(pass, { start: rows[0]!, end: rows.at(-1)! + 1 }),
     );
-    return parts.toReversed();
+    return Promise.all(parts.toReversed());
   }
 
   async function expectSame(base: BaseModel, save: SaveList): Promise<void> {

@@ -6,19 +6,22 @@ import {
 import { type GradGraphs, grad, gradientName, type SaveList } from '../../engine/graph/index.ts';
 import type { NamedArrays } from '../../engine/optim/index.ts';
 import type { RandomStream } from '../../engine/random/index.ts';
-import type {
-  CompiledGraph,
-  Feeds,
-  GraphInputs,
-  Outputs,
-  Tensor,
+import {
+  type CompiledGraph,
+  type Feeds,
+  freeTensors,
+  type GraphInputs,
+  isOnHost,
+  type Outputs,
+  type Tensor,
 } from '../../engine/runtime/index.ts';
 import type { LayerRole } from './base-model.ts';
 import type { BatchForm } from './batch-plan.ts';
+import { freeFeeds } from './device-rows.ts';
 import { embeddingMask, joinEmbeddingMasks, layerDropout, layerMasks } from './dropout-masks.ts';
 import { layerGraph, layerParts, layerPrefix } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
-import { concatRows, mulElements, sliceRows } from './rows.ts';
+import { mulElements } from './rows.ts';
 
 /** What a forward pass saves, reuses and reports. */
 export interface ForwardOptions {
@@ -28,12 +31,12 @@ export interface ForwardOptions {
   /** Passes over the first rows of the batch, in order: only the other rows are run. If the role has
    *  frozen layers, `start` must be given too. */
   readonly past?: readonly RowPass[];
-  /** Hidden states to start from instead of the embeddings. */
+  /** Hidden states to start from instead of the embeddings; they belong to the pass from then on. */
   readonly start?: LayerStates | undefined;
   /** Number of layers after which the pass ends; all by default. */
   readonly end?: number | undefined;
-  /** Receives the keys and values [M, kvHeads, D] of each layer. */
-  readonly onKeysAndValues?: (layer: number, keysAndValues: KeysAndValues) => void;
+  /** Receives the keys and values [M, kvHeads, D] of each layer, which belong to the pass. */
+  readonly onKeysAndValues?: (layer: number, keysAndValues: KeysAndValues) => void | Promise<void>;
   /** The source of dropout masks; nothing is dropped without it. Drops inputs of the adapter or, without
    *  one, embeddings and outputs of sublayers. */
   readonly dropout?: RandomStream | undefined;
@@ -102,7 +105,7 @@ export async function forward(
   const sessions: Feeds[][] = [];
   const embeddings = random ? embeddingMask(role, { rows: tokens.length, random }) : {};
   let x = start
-    ? sliceRows(start.hidden, { start: known, end: batch.tokens.length })
+    ? await ownRows(base, start.hidden, { known, end: batch.tokens.length })
     : mulElements(base.embed({ tokens, positions }), joinEmbeddingMasks([embeddings]));
   for (const span of layerSpans(role, { from: start?.layer, to: end })) {
     const { first, count, isTrained } = span;
@@ -116,29 +119,34 @@ export async function forward(
     if (past.length > pastParts.length) {
       throw new Error('Internal: a pass over past rows must start at the first trained layer');
     }
-    const feeds = { ...tables, x, ...masks, ...pastOf(pastParts, count) };
+    const pastKeys = await pastOf(base, pastParts, count);
+    const feeds = { ...tables, x, ...masks, ...pastKeys };
     const { y, ...outputs } = await compiled.run(
-      layerFeeds(role, compiled, { feeds, first, count }),
+      await layerFeeds(role, compiled, { feeds, first, count }),
     );
+    if (pastParts.length > 1) freeFeeds(pastKeys);
     for (let i = 0; i < count && cache; i++) {
-      onKeysAndValues(first + i, keysAndValuesOf(outputs, layerPrefix(i, count)));
+      await onKeysAndValues(first + i, keysAndValuesOf(outputs, layerPrefix(i, count)));
     }
     const taken = save === undefined ? {} : { x, ...masks, ...(first === 0 && embeddings) };
     const own = { ...taken, ...outputs };
     if (isTrained) sessions.push([...pastParts, own]);
+    else freeFeeds(outputs);
+    if (!isTrained || save === undefined) freeTensors(x);
     x = y as Tensor<'float32'>;
   }
-  const hidden = concatRows([...past.map((pass) => pass.hidden), x]);
+  const hidden = await base.deviceRows.concat([...past.map((pass) => pass.hidden), x]);
+  if (past.length > 0) freeTensors(x);
   return { role, batch, hidden, tape: { save, dropout: random !== undefined, sessions } };
 }
 
 /**
  * Runs the backward pass from ∂L/∂hidden down to the first trained layer. Passes each session's gradients to
  * `accumulate` and returns the gradient of that layer's input, which is ∂L/∂embeddings if all layers
- * are trained. The tape is consumed: its memory is released layer by layer.
+ * are trained. Pass and ∂L/∂hidden are consumed: their memory is released layer by layer.
  */
 export async function backward(
-  { role, batch, tape }: Pass,
+  { role, batch, hidden, tape }: Pass,
   dHidden: Tensor<'float32'>,
   accumulate: (gradients: NamedArrays) => void,
 ): Promise<Tensor<'float32'>> {
@@ -146,7 +154,7 @@ export async function backward(
   const { save, sessions } = tape;
   if (save === undefined) throw new Error('Internal: backward() needs a pass with a tape');
   const { form, feeds: tables } = batch.plan(base.architecture.config);
-  const joiner = new PartJoiner();
+  const joiner = new PartJoiner(base);
   const mask = joinEmbeddingMasks(sessions[0]!);
   let dy = dHidden;
   for (const span of layerSpans(role, { from: frozenLayers(role) }).reverse()) {
@@ -154,31 +162,63 @@ export async function backward(
     const dropout = tape.dropout && dropsIn(role, span);
     const graph = { ...form, layers: count, dropout, cache: false };
     const compiled = await compileLayers(role, graph, { span, save, isBackward: true });
-    const saved = joiner.join(sessions.pop()!, compiled);
+    const parts = sessions.pop()!;
+    const saved = await joiner.join(parts, compiled);
     const feeds = { ...tables, ...saved, [gradientName('y')]: dy };
-    const outputs = await compiled.run(layerFeeds(role, compiled, { feeds, first, count }));
+    const outputs = await compiled.run(await layerFeeds(role, compiled, { feeds, first, count }));
     accumulate(gradientsOf(role, outputs, span));
+    freeFeeds(saved, parts.at(-1)!, { dy });
     dy = outputs[gradientName('x')] as Tensor<'float32'>;
   }
-  return mulElements(dy, mask);
+  freeTensors(hidden);
+  return base.deviceRows.mul(dy, mask);
 }
 
-/** The part of a pass that computed some consecutive rows; nothing is copied. */
-export function passOfRows(
-  { hidden, tape }: Pass,
+/** The part of a pass that computed some consecutive rows; in host memory, nothing is copied. */
+export async function passOfRows(
+  { role, hidden, tape }: Pass,
   rows: { readonly start: number; readonly end: number },
-): RowPass {
-  const sliceFeeds = (feeds: Feeds): Feeds =>
-    Object.fromEntries(
-      Object.entries(feeds).map(([name, value]) => [
-        name,
-        sliceRows(value as Tensor<'float32'>, rows),
-      ]),
-    );
-  return {
-    hidden: sliceRows(hidden, rows),
-    sessions: tape.sessions.map(([own]) => sliceFeeds(own!)),
-  };
+): Promise<RowPass> {
+  const { deviceRows } = role.base;
+  const sessions: Feeds[] = [];
+  for (const [own] of tape.sessions) {
+    const part: Record<string, Tensor> = {};
+    for (const [name, value] of Object.entries(own!)) {
+      part[name] = await deviceRows.slice(value as Tensor<'float32'>, rows);
+    }
+    sessions.push(part);
+  }
+  return { hidden: await deviceRows.slice(hidden, rows), sessions };
+}
+
+/** Frees the memory of a pass on its device, unless `backward` has consumed it. Passes over other rows
+ *  that it continued stay valid. */
+export function freePass(pass: Pass): void {
+  freeTensors(pass.hidden);
+  freeTape(pass);
+}
+
+/** Frees what a pass saved, and keeps its hidden states. */
+export function freeTape({ tape }: Pick<Pass, 'tape'>): void {
+  freeFeeds(...tape.sessions.map((parts) => parts.at(-1)!));
+}
+
+/** Frees the memory of some rows of a pass. */
+export function freeRowPass({ hidden, sessions }: RowPass): void {
+  freeTensors(hidden);
+  freeFeeds(...sessions);
+}
+
+/** The rows of a batch that run, as the pass's own tensor. */
+async function ownRows(
+  { deviceRows }: LayerRole['base'],
+  hidden: Tensor<'float32'>,
+  { known, end }: { readonly known: number; readonly end: number },
+): Promise<Tensor<'float32'>> {
+  if (known === 0) return hidden;
+  const rows = await deviceRows.slice(hidden, { start: known, end });
+  freeTensors(hidden);
+  return rows;
 }
 
 /** Whether one session runs the several layers of a role, with float32 weights: only of small models, and
@@ -258,7 +298,7 @@ function compileLayers(
   const build = () => layerGraph(base.architecture, { lora, bytes, mergeLora, ...form });
   if (save === undefined) {
     const key = `layers ${checkNumerics ? 'checked ' : ''}${formKey}`;
-    return base.compile(key, build, { arena: true, checkNumerics });
+    return base.compile(key, build, { arena: true, checkNumerics, keep: () => true });
   }
   const wrt = ['x', ...trainedNames(role, span)];
   const key = `${save} ${formKey} ${wrt.length}`;
@@ -267,17 +307,19 @@ function compileLayers(
   const pass = isBackward ? 'backward' : 'forward';
   return base.compile(`layers ${pass} ${key}`, () => graphs()[pass], {
     arena: isBackward,
+    // Gradients of weights go to the optimiser.
+    keep: (name) => !isBackward || name === gradientName('x'),
   });
 }
 
 /** The feeds of one session: tables of the batch, weights of its layers and the adapter. */
-export function layerFeeds(
+export async function layerFeeds(
   { base, adapter }: LayerRole,
   { inputs }: GraphInputs,
   { feeds: batchFeeds, first, count }: LayerRange & { readonly feeds: Feeds },
-): Feeds {
+): Promise<Feeds> {
   const { names } = base.architecture.family;
-  const feeds: Record<string, Tensor> = {};
+  const feeds: Record<string, Tensor | Promise<Tensor>> = {};
   for (let i = 0; i < count; i++) {
     const prefix = layerPrefix(i, count);
     for (const name of Object.keys(inputs)) {
@@ -288,7 +330,7 @@ export function layerFeeds(
       }
     }
   }
-  return feeds;
+  return base.settle(feeds);
 }
 
 /** Names of the trained weights in the layers of a session. */
@@ -327,14 +369,18 @@ export function gradientsOf(
 }
 
 /** Keys and values of earlier passes as the feeds of a session. */
-function pastOf(past: readonly Feeds[], count: number): Feeds {
+async function pastOf(
+  { deviceRows }: LayerRole['base'],
+  past: readonly Feeds[],
+  count: number,
+): Promise<Feeds> {
   if (past.length === 0) return {};
   const feeds: Record<string, Tensor> = {};
   for (let i = 0; i < count; i++) {
     const prefix = layerPrefix(i, count);
     const parts = past.map((values) => keysAndValuesOf(values, prefix));
-    feeds[`${prefix}past.k`] = concatRows(parts.map(({ k }) => k));
-    feeds[`${prefix}past.v`] = concatRows(parts.map(({ v }) => v));
+    feeds[`${prefix}past.k`] = await deviceRows.concat(parts.map(({ k }) => k));
+    feeds[`${prefix}past.v`] = await deviceRows.concat(parts.map(({ v }) => v));
   }
   return feeds;
 }
@@ -344,20 +390,26 @@ function keysAndValuesOf(values: Feeds, prefix: string): KeysAndValues {
   return { k: k as Tensor<'float32'>, v: v as Tensor<'float32'> };
 }
 
-/** Concatenates what several passes saved, reusing the same memory for every session. */
+/** Concatenates what several passes saved, reusing the same host memory for every session. */
 class PartJoiner {
   private readonly memory = new Map<string, Float32Array>();
+  private readonly base: LayerRole['base'];
 
-  /** The values that a graph reads; valid until the next call. */
-  join(parts: readonly Feeds[], { inputs }: GraphInputs): Feeds {
+  constructor(base: LayerRole['base']) {
+    this.base = base;
+  }
+
+  /** The values that a graph reads; those in host memory are valid until the next call. */
+  async join(parts: readonly Feeds[], { inputs }: GraphInputs): Promise<Feeds> {
     if (parts.length === 1) return parts[0]!;
-    const names = Object.keys(parts[0]!).filter((name) => inputs[name] !== undefined);
-    const joined = names.map((name) => {
+    const joined: Record<string, Tensor> = {};
+    for (const name of Object.keys(parts[0]!)) {
+      if (inputs[name] === undefined) continue;
       const values = parts.map((part) => part[name] as Tensor<'float32'>);
-      const all = concatRows(values, this.memory.get(name));
-      this.memory.set(name, all.data);
-      return [name, all];
-    });
-    return Object.fromEntries(joined);
+      const all = await this.base.deviceRows.concat(values, this.memory.get(name));
+      if (isOnHost(all)) this.memory.set(name, all.data);
+      joined[name] = all;
+    }
+    return joined;
   }
 }

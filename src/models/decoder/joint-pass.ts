@@ -70,8 +70,8 @@ export async function runJointPass(
     x: base.embed(batch),
     rows: tensor(rows, [rows.length]),
   };
-  const ofLayers = layerFeeds(role, compiled, { feeds, first: 0, count });
-  const outputs = await compiled.run(base.headFeeds(compiled, ofLayers));
+  const ofLayers = await layerFeeds(role, compiled, { feeds, first: 0, count });
+  const outputs = await compiled.run(await base.headFeeds(compiled, ofLayers));
   accumulate(gradientsOf(role, outputs, { first: 0, count }));
   for (const name of head.trained ?? []) {
     accumulate({ [name]: outputs[gradientName(name)]!.data as Float32Array });

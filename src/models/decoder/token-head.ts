@@ -1,13 +1,16 @@
 import type { Graph } from '../../engine/graph/index.ts';
 import {
+  type Backend,
   type CompiledGraph,
   type CompileOptions,
   type Feeds,
+  freeTensors,
   type GraphInputs,
   type Tensor,
   tensor,
 } from '../../engine/runtime/index.ts';
 import type { ByteBase } from './byte-weight.ts';
+import { type DeviceRows, freeFeeds } from './device-rows.ts';
 import type { Architecture } from './families/index.ts';
 import {
   sumWidths,
@@ -18,6 +21,8 @@ import {
 
 /** Maximum number of logits in memory. */
 export const LOGITS_AT_ONCE = 2 ** 20;
+/** The same on a device with its own memory, where small products cost as much as larger ones. */
+const DEVICE_LOGITS_AT_ONCE = 2 ** 24;
 const ROWS_AT_ONCE = 1024;
 /** Longer sums of float32 numbers would lose digits. */
 const COLUMNS_AT_ONCE = 2 ** 15;
@@ -30,9 +35,13 @@ export interface HeadOwner {
   /** The name of the head's weight. */
   readonly headName: string;
   readonly bytes: ByteBase | undefined;
+  readonly backend: Backend;
+  readonly deviceRows: DeviceRows;
   weight(name: string): Tensor<'float32'>;
+  onDevice(key: string, part: () => Tensor): Tensor | Promise<Tensor>;
   rows(name: string, ids: Int32Array): Float32Array;
-  headFeeds(graph: GraphInputs, shared: Feeds): Feeds;
+  headFeeds(graph: GraphInputs, shared: Feeds): Promise<Feeds>;
+  settle(feeds: Readonly<Record<string, Tensor | Promise<Tensor>>>): Promise<Feeds>;
   compile(key: string, build: () => Graph, options?: CompileOptions): Promise<CompiledGraph>;
 }
 
@@ -41,12 +50,14 @@ export interface TokenHeadOptions {
   readonly gradients: TokenGradients;
 }
 
-/** Log-probabilities and entropies of tokens; gradients are [M, hidden], empty if not requested. */
+/** Log-probabilities and entropies of tokens, and their gradients [M, hidden] if requested, which stay on
+ *  the device. */
 export interface TokenNumbers {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
-  readonly byLogprob: Float32Array;
-  readonly byEntropy: Float32Array;
+  /** Undefined if not requested, or without rows. */
+  readonly byLogprob: Tensor<'float32'> | undefined;
+  readonly byEntropy: Tensor<'float32'> | undefined;
 }
 
 /**
@@ -59,25 +70,36 @@ export async function runTokenHead(
   { hidden, tokens }: { hidden: Tensor<'float32'>; tokens: Int32Array },
   options: TokenHeadOptions,
 ): Promise<TokenNumbers> {
-  const { hidden_size } = base.architecture.config;
-  const { gradients } = options;
   const count = tokens.length;
-  const numbers = {
-    logprobs: new Float32Array(count),
-    entropies: new Float32Array(count),
-    byLogprob: new Float32Array(gradients === 'none' ? 0 : count * hidden_size),
-    byEntropy: new Float32Array(gradients === 'logprob and entropy' ? count * hidden_size : 0),
-  };
-  for (const [start, end] of evenParts(count, ROWS_AT_ONCE)) {
-    const x = hidden.data.subarray(start * hidden_size, end * hidden_size);
-    const rows = { x: tensor(x, [end - start, hidden_size]), tokens: tokens.subarray(start, end) };
-    const { logprob, entropy, byLogprob, byEntropy } = await runRows(base, rows, options);
-    numbers.logprobs.set(logprob!.data as Float32Array, start);
-    numbers.entropies.set(entropy!.data as Float32Array, start);
-    if (byLogprob) numbers.byLogprob.set(byLogprob.data as Float32Array, start * hidden_size);
-    if (byEntropy) numbers.byEntropy.set(byEntropy.data as Float32Array, start * hidden_size);
+  const [logprobs, entropies] = [new Float32Array(count), new Float32Array(count)];
+  const byLogprob: Tensor<'float32'>[] = [];
+  const byEntropy: Tensor<'float32'>[] = [];
+  const parts = evenParts(count, ROWS_AT_ONCE);
+  for (const [start, end] of parts) {
+    const x = parts.length === 1 ? hidden : await base.deviceRows.slice(hidden, { start, end });
+    const numbers = await runRows(base, { x, tokens: tokens.subarray(start, end) }, options);
+    if (parts.length > 1) freeTensors(x);
+    logprobs.set(numbers.logprob!.data as Float32Array, start);
+    entropies.set(numbers.entropy!.data as Float32Array, start);
+    if (numbers.byLogprob) byLogprob.push(numbers.byLogprob as Tensor<'float32'>);
+    if (numbers.byEntropy) byEntropy.push(numbers.byEntropy as Tensor<'float32'>);
   }
-  return numbers;
+  return {
+    ...{ logprobs, entropies },
+    byLogprob: await joinGradients(base, byLogprob),
+    byEntropy: await joinGradients(base, byEntropy),
+  };
+}
+
+/** Gradients of all rows; undefined if there are none. */
+async function joinGradients(
+  { deviceRows }: HeadOwner,
+  parts: readonly Tensor<'float32'>[],
+): Promise<Tensor<'float32'> | undefined> {
+  if (parts.length === 0) return undefined;
+  const joined = await deviceRows.concat(parts);
+  if (parts.length > 1) freeTensors(...parts);
+  return joined;
 }
 
 async function runRows(
@@ -91,10 +113,12 @@ async function runRows(
   const part = await base.compile(
     `vocabulary part ${gradients}`,
     () => vocabularyPartGraph(architecture, { gradients, ...(bytes && { bytes: bytes.format }) }),
-    { arena: true },
+    { arena: true, keep: () => true },
   );
-  const end = await base.compile(`vocabulary end ${gradients}`, () =>
-    vocabularyEndGraph(architecture, { gradients }),
+  const end = await base.compile(
+    `vocabulary end ${gradients}`,
+    () => vocabularyEndGraph(architecture, { gradients }),
+    { keep: ['byLogprob', 'byEntropy'] },
   );
   const shared = { x, temperature: tensor(Float32Array.of(temperature), []) };
   let sums: Feeds = Object.fromEntries(
@@ -104,25 +128,40 @@ async function runRows(
     }),
   );
   for (const weights of vocabularyParts(base, rows)) {
-    sums = await part.run(base.headFeeds(part, { ...shared, ...sums, ...weights }));
+    const feeds = { ...shared, ...sums, ...(await base.settle(weights)) };
+    const next = await part.run(await base.headFeeds(part, feeds));
+    freeFeeds(sums);
+    sums = next;
   }
   const tokenWeights = tensor(base.rows(headName, tokens), [rows, hidden_size]);
-  return end.run(base.headFeeds(end, { ...shared, ...sums, 'token.weight': tokenWeights }));
+  const feeds = { ...shared, ...sums, 'token.weight': tokenWeights };
+  const numbers = await end.run(await base.headFeeds(end, feeds));
+  freeFeeds(sums);
+  return numbers;
 }
 
 /** The head's weights part by part: blocks of bytes, or as many float32 rows as keep the logits small. */
-function* vocabularyParts(base: HeadOwner, rows: number): Generator<Feeds> {
+function* vocabularyParts(
+  base: HeadOwner,
+  rows: number,
+): Generator<Readonly<Record<string, Tensor | Promise<Tensor>>>> {
   const { hidden_size, vocab_size } = base.architecture.config;
-  const blocks = base.bytes?.weights.get(base.headName)?.blocks;
+  const { headName: name, backend } = base;
+  const blocks = base.bytes?.weights.get(name)?.blocks;
   if (blocks !== undefined) {
     for (const { bytes, scales } of blocks) yield { part: bytes, 'part.scales': scales };
     return;
   }
-  const { data } = base.weight(base.headName);
-  const most = Math.min(COLUMNS_AT_ONCE, Math.floor(LOGITS_AT_ONCE / rows));
-  for (const [from, to] of evenParts(vocab_size, most)) {
-    const weights = data.subarray(from * hidden_size, to * hidden_size);
-    yield { part: tensor(weights, [to - from, hidden_size]) };
+  const { data } = base.weight(name);
+  // On a device, the parts are copies there, so they must not depend on the rows.
+  const most = backend.keepsTensors
+    ? Math.floor(DEVICE_LOGITS_AT_ONCE / ROWS_AT_ONCE)
+    : Math.min(COLUMNS_AT_ONCE, Math.floor(LOGITS_AT_ONCE / rows));
+  const parts = evenParts(vocab_size, most);
+  for (const [from, to] of parts) {
+    const key = parts.length === 1 ? name : `${name} ${from}–${to}`;
+    const weights = () => data.subarray(from * hidden_size, to * hidden_size);
+    yield { part: base.onDevice(key, () => tensor(weights(), [to - from, hidden_size])) };
   }
 }
 

@@ -105,8 +105,10 @@ describe.each([1, 2, 100])('an adapter on some layers, %i layers per session,', 
       const trunk = Trunk.of(base, [role])!;
       const prompts = new PackedBatch(distinctPrompts(responses));
       const promptPass = await forward(role, prompts, { save, onKeysAndValues: () => {} });
-      const past = prompts.rows.map((rows) =>
-        passOfRows(promptPass, { start: rows[0]!, end: rows.at(-1)! + 1 }),
+      const past = await Promise.all(
+        prompts.rows.map((rows) =>
+          passOfRows(promptPass, { start: rows[0]!, end: rows.at(-1)! + 1 }),
+        ),
       );
       const plain = () => forward(role, batch, { save });
       await expectSame(await plain(), await forwardFromTrunk(role, batch, { save, trunk }), {

@@ -1,9 +1,11 @@
 import type { Tensor } from '../../engine/runtime/index.ts';
-import { tensor } from '../../engine/runtime/index.ts';
+import { freeTensors } from '../../engine/runtime/index.ts';
 import type { BaseModel, LayerRole } from './base-model.ts';
 import {
   type ForwardOptions,
   forward,
+  freeRowPass,
+  freeTape,
   frozenLayers,
   type LayerStates,
   type Pass,
@@ -82,11 +84,23 @@ export class Trunk {
       const pass = await forward({ base: this.base }, batch, { start, end, onKeysAndValues });
       for (const [i, { passes }] of prompts.entries()) {
         const rows = batch.rows[i]!;
-        passes.set(end, passOfRows(pass, { start: rows[0]!, end: rows.at(-1)! + 1 }));
+        passes.set(end, await passOfRows(pass, { start: rows[0]!, end: rows.at(-1)! + 1 }));
       }
+      freeTape(pass);
       start = { layer: end, hidden: pass.hidden };
     }
     return start;
+  }
+
+  /** Frees the states on their device; the trunk can be used again and then computes them anew. */
+  free(): void {
+    for (const byBorder of this.stored.values()) {
+      for (const { hidden } of byBorder.values()) freeTensors(hidden);
+    }
+    for (const { passes } of this.prompts.values())
+      for (const pass of passes.values()) freeRowPass(pass);
+    this.stored.clear();
+    this.prompts.clear();
   }
 
   /** Runs sequences up to a border and stores their states.
@@ -101,6 +115,7 @@ export class Trunk {
     const past = passes.every((pass) => pass !== undefined) ? passes : [];
     const start = await this.statesBelow(border, batch);
     const pass = await forward({ base: this.base }, batch, { start, end: border, past });
+    freeTape(pass);
     this.store(border, { batch, sequences, hidden: pass.hidden });
   }
 
@@ -161,17 +176,27 @@ export class Trunk {
   }
 
   /** Copies stored states into the rows of a batch. */
-  private gather(border: number, { batch, sequences }: TrunkWork): Tensor<'float32'> {
-    const width = this.base.architecture.config.hidden_size;
-    const states = new Float32Array(batch.tokens.length * width);
-    for (const [i, tokens] of sequences.entries()) {
-      const { hidden, rows } = this.find(tokens, border)!;
-      for (const [t, row] of batch.rows[i]!.entries()) {
-        const from = rows[t]! * width;
-        states.set(hidden.data.subarray(from, from + width), row * width);
-      }
+  private async gather(
+    border: number,
+    { batch, sequences }: TrunkWork,
+  ): Promise<Tensor<'float32'>> {
+    const { deviceRows } = this.base;
+    const found = sequences.map((tokens) => this.find(tokens, border)!);
+    const matrices = [...new Set(found.map(({ hidden }) => hidden))];
+    const starts = new Map<Tensor, number>();
+    let count = 0;
+    for (const matrix of matrices) {
+      starts.set(matrix, count);
+      count += matrix.shape[0]!;
     }
-    return tensor(states, [batch.tokens.length, width]);
+    const places = new Int32Array(batch.tokens.length);
+    for (const [i, { hidden, rows }] of found.entries()) {
+      for (const [t, row] of batch.rows[i]!.entries()) places[row] = starts.get(hidden)! + rows[t]!;
+    }
+    const all = await deviceRows.concat(matrices);
+    const states = await deviceRows.take(all, places);
+    if (matrices.length > 1) freeTensors(all);
+    return states;
   }
 }
 
