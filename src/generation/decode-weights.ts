@@ -63,17 +63,16 @@ export async function weightSource(
   precision: RolloutPrecision,
 ): Promise<WeightSource> {
   const { bytes } = base;
-  if (precision === 'f32-feeds' && !bytes) return fedWeights();
-  const format = { rows: SAMPLING_ROWS, maxByte: await byteLimit() };
   if (precision === 'f32-feeds') return bytes ? byteWeights(bytes.format) : fedWeights();
+  const weight = constants(base);
+  if (precision === 'f32') return { weight, product: constantProducts(base) };
+  const format = { rows: SAMPLING_ROWS, maxByte: await byteLimit() };
   if (precision === 'int8' && bytes) return byteWeights(format);
   if (precision === 'int8-packed' && bytes) {
     return byteWeights(format, (name, shape, dtype = 'float32') =>
       constant(base.hostFeed(name).data, { dtype, shape }),
     );
   }
-  const weight = constants(base);
-  if (precision === 'f32') return { weight, product: constantProducts(base) };
   return {
     weight,
     product(x, name, { out, transposed = false }) {

@@ -136,7 +136,9 @@ class FormulaParser {
     const condition = this.binary(0);
     let result = condition;
     if (this.accept('?')) {
-      const [yes, no] = [this.choice(), (this.expect(':'), this.choice())];
+      const yes = this.choice();
+      this.expect(':');
+      const no = this.choice();
       result = (text) => (condition(text) !== 0 ? yes(text) : no(text));
     }
     this.depth--;

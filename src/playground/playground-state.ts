@@ -1,17 +1,16 @@
 import { batch, computed, signal } from '@preact/signals';
 import { createChartView } from '../dashboard/client/charts/chart-view.ts';
-import { makeSplitPost } from '../embedded/world/make-post.ts';
 import {
   type AdapterFiles,
   BrowserFolder,
   type OpenedModel,
-  type PPOConfigOptions,
   type TrainEvent,
   type WebText,
   WebTrainer,
 } from '../web/index.ts';
 import { PairSource } from './pair-source.ts';
 import { createReward, defaultReward, type RewardSettings } from './rewards.ts';
+import { MAX_STEPS, MODEL_NAME, makePrompts, runConfig, SEED } from './run-settings.ts';
 import { TabRun } from './tab-run.ts';
 
 /** What the page is doing. */
@@ -41,31 +40,8 @@ const modelFiles = [
 ];
 const adapterNames = ['adapter_config.json', 'adapter_model.safetensors'] as const;
 
-/** What adapters call their base: the model that comes with proximal. */
-const MODEL_NAME = 'proximal/embedded';
-
-const SEED = 1;
-const PROMPTS = 2000;
-const MAX_STEPS = 1000;
 /** Steps between two copies of the adapter in the browser's storage. */
 const SAVE_INTERVAL = 5;
-
-/** Settings of PPO that suit the embedded model: the reward moves within a few steps. */
-const config: PPOConfigOptions = {
-  maxNewTokens: 48,
-  samplesPerPrompt: 2,
-  rolloutBatchSize: 16,
-  ppoEpochs: 2,
-  learningRate: 2e-3,
-  valueLearningRate: 4e-3,
-  gamma: 1,
-  loraTargets: ['all-linear'],
-  missingEosPenalty: 1,
-  seed: SEED,
-};
-
-/** Prompts per step; people compare fewer pairs than a function scores. */
-const batchSizes = { function: 8, thumbs: 3 };
 
 /** The state of the playground: the worker, its model, and the run. */
 export class PlaygroundState {
@@ -95,10 +71,7 @@ export class PlaygroundState {
   private readonly storage = new BrowserFolder('proximal/playground');
   /** Settles when the run has ended. */
   private training: Promise<unknown> = Promise.resolve();
-  private readonly prompts = Array.from(
-    { length: PROMPTS },
-    (_, number) => makeSplitPost('ppo', { seed: SEED, number }).text,
-  );
+  private readonly prompts = makePrompts();
 
   constructor(worker: Worker) {
     this.worker = worker;
@@ -111,8 +84,7 @@ export class PlaygroundState {
     const { kind } = this.reward.value;
     try {
       const rewards = createReward(this.reward.value, this.pairs);
-      const batchSize = kind === 'thumbs' ? batchSizes.thumbs : batchSizes.function;
-      const full = { ...config, batchSize, klCoef: this.klCoef.value };
+      const full = runConfig(kind === 'thumbs' ? 'people' : 'function', this.klCoef.value);
       batch(() => {
         this.phase.value = 'starting';
         this.error.value = undefined;

@@ -16,36 +16,49 @@ export function SampleTable({ samples, onOpen }: SampleTableProps) {
   return (
     <section class="playground-card" aria-labelledby="samples">
       <h2 id="samples">Newest samples</h2>
-      <div class="sample-table" role="table" aria-labelledby="samples">
-        <div role="row" class="sample-head">
-          <span role="columnheader">Step</span>
-          <span role="columnheader">Score</span>
-          <span role="columnheader">KL</span>
-          <span role="columnheader">Response</span>
-          <span role="columnheader">Tokens</span>
-        </div>
-        {newest.map((row) => (
-          <div key={row.index} role="row" class="sample-row">
-            <span role="cell">{row.step}</span>
-            <span role="cell">{formatFixed(row.score, 2)}</span>
-            <span role="cell">{formatFixed(row.kl, 2)}</span>
-            <span role="cell" class="sample-text" dir="auto" title={row.prompt}>
-              {row.response.trim() === '' ? <em>nothing</em> : visibleText(row.response.trim())}
-            </span>
-            <span role="cell">
-              {row.hasTokens && (
-                <button
-                  type="button"
-                  aria-label={`Tokens of sample ${row.index}, step ${row.step}`}
-                  onClick={() => onOpen(row.index)}
-                >
-                  {row.length}
-                </button>
-              )}
-            </span>
-          </div>
-        ))}
-      </div>
+      <table class="sample-table">
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col">Score</th>
+            <th scope="col" class="sample-kl">
+              KL
+            </th>
+            <th scope="col">Response</th>
+            <th scope="col">Tokens</th>
+          </tr>
+        </thead>
+        <tbody>
+          {newest.map((row) => (
+            <Row key={row.index} row={row} onOpen={onOpen} />
+          ))}
+        </tbody>
+      </table>
     </section>
+  );
+}
+
+function Row({ row, onOpen }: { row: SampleRow; onOpen: (index: number) => void }) {
+  const text = row.response.trim();
+  return (
+    <tr>
+      <td>{row.step}</td>
+      <td>{formatFixed(row.score, 2)}</td>
+      <td class="sample-kl">{formatFixed(row.kl, 2)}</td>
+      <td dir="auto" title={row.prompt}>
+        {text === '' ? <em>nothing</em> : visibleText(text)}
+      </td>
+      <td>
+        {row.hasTokens && (
+          <button
+            type="button"
+            aria-label={`Tokens of sample ${row.index}, step ${row.step}`}
+            onClick={() => onOpen(row.index)}
+          >
+            {row.length}
+          </button>
+        )}
+      </td>
+    </tr>
   );
 }

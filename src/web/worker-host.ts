@@ -6,7 +6,12 @@ import type { LoadedModel } from '../models/decoder/load-model.ts';
 import { countParameters } from '../models/decoder/parameter-counts.ts';
 import { PolicyModel } from '../models/policy-model.ts';
 import { describeBase } from '../ppo-trainer/roles.ts';
-import type { RewardSample, RewardScore, RewardSource } from '../reward-kl/reward-source.ts';
+import {
+  RewardError,
+  type RewardSample,
+  type RewardScore,
+  type RewardSource,
+} from '../reward-kl/reward-source.ts';
 import type {
   GenerateOptions,
   LogprobsMessage,
@@ -70,7 +75,7 @@ export class WorkerHost {
   private receive(message: PageMessage): void {
     if (message.type === 'call') void this.call(message);
     else if (message.type === 'scores') this.take(message.id)?.resolve(message.scores);
-    else this.take(message.id)?.reject(new Error(message.error));
+    else this.take(message.id)?.reject(new RewardError(message.error));
   }
 
   private async call({ id, method, argument }: PageMessage & { type: 'call' }): Promise<void> {
