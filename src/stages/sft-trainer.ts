@@ -4,7 +4,7 @@ import { resolveSFTConfig, type SFTConfig, type SFTConfigOptions } from '../conf
 import { randomStream } from '../engine/random/index.ts';
 import { freeTensors } from '../engine/runtime/index.ts';
 import { type LoopOptions, type LoopResult, TrainLoop } from '../loop/index.ts';
-import { freePass } from '../models/decoder/forward.ts';
+import { freePass } from '../models/decoder/pass.ts';
 import { transposedModules } from '../models/decoder/weight-shapes.ts';
 import { forward, type LoadedModel, loadModel, saveModel } from '../models/index.ts';
 import { groupByTokens } from '../models/token-batch.ts';

@@ -59,10 +59,7 @@ export class DeviceRows {
   }
 
   /** Consecutive rows: a view in host memory, a copy on a device. */
-  async slice(
-    x: Matrix,
-    rows: { readonly start: number; readonly end: number },
-  ): Promise<Matrix> {
+  async slice(x: Matrix, rows: { readonly start: number; readonly end: number }): Promise<Matrix> {
     if (isOnHost(x)) return sliceRows(x, rows);
     return this.take(
       x,

@@ -1,18 +1,16 @@
 import type { Tensor } from '../../engine/runtime/index.ts';
 import { freeTensors } from '../../engine/runtime/index.ts';
 import type { BaseModel, LayerRole } from './base-model.ts';
+import { type ForwardOptions, forward, frozenLayers } from './forward.ts';
+import { PackedBatch } from './packed-batch.ts';
 import {
-  type ForwardOptions,
-  forward,
   freeRowPass,
   freeTape,
-  frozenLayers,
   type LayerStates,
   type Pass,
   passOfRows,
   type RowPass,
-} from './forward.ts';
-import { PackedBatch } from './packed-batch.ts';
+} from './pass.ts';
 import { promptsFirst } from './row-layout.ts';
 
 /** Rows of a matrix that hold the hidden states of a sequence. */
@@ -97,7 +95,8 @@ export class Trunk {
     for (const byBorder of this.stored.values()) {
       for (const { hidden } of byBorder.values()) freeTensors(hidden);
     }
-    for (const { passes } of this.prompts.values()) for (const pass of passes.values()) freeRowPass(pass);
+    for (const { passes } of this.prompts.values())
+      for (const pass of passes.values()) freeRowPass(pass);
     this.stored.clear();
     this.prompts.clear();
   }
