@@ -67,7 +67,7 @@ export async function forward(
   const cache = onKeysAndValues !== undefined;
   const [tokens, positions] = [batch.tokens.subarray(known), batch.positions.subarray(known)];
   const sessions: Feeds[][] = [];
-  const embeddings = random ? embeddingMask(role, { rows: tokens.length, random }) : {};
+  const embeddings = embeddingMask(role, { rows: tokens.length, random });
   const embed = () =>
     mulElements(base.embed({ tokens, positions }), joinEmbeddingMasks([embeddings]));
   let x = (await statesOf(base, start, { known, end: batch.tokens.length })) ?? embed();
