@@ -29,9 +29,10 @@ export async function readArrays(file: string): Promise<Record<string, Float32Ar
   }
 }
 
-/** Keys that may change: the model may have moved, and a run may be extended. */
+/** Keys that may change: the model may have moved, the run may be extended, or continue on another device. */
 const changeableKeys: ReadonlySet<string> = new Set([
   'modelName',
+  'device',
   'numEpochs',
   'maxSteps',
   'totalSteps',

@@ -65,6 +65,15 @@ export function checkLoopState(
   { identity, totalSteps: now, schedule }: ResumedTraining,
 ): string[] {
   expectSameConfig(config, identity);
-  const note = checkLength({ step, before, now, schedule });
-  return note === undefined ? [] : [note];
+  const notes = [checkLength({ step, before, now, schedule }), checkDevice(config, identity)];
+  return notes.filter((note) => note !== undefined);
+}
+
+/** A warning if a run continues on another device; checkpoints of older versions are of the CPU. */
+function checkDevice(saved: object, current: object): string | undefined {
+  const deviceOf = ({ device = 'auto' }: { device?: string }) =>
+    device === 'auto' ? 'cpu' : device;
+  const [before, now] = [deviceOf(saved), deviceOf(current)];
+  if (before === now) return undefined;
+  return `The checkpoint is of device ${before} and continues on ${now}: results differ from an uninterrupted run in their last digits`;
 }

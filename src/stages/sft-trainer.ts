@@ -87,8 +87,9 @@ export class SFTTrainer {
   }
 
   private async load(): Promise<LoadedModel> {
-    const { modelName, revision, basePrecision, adapter, fullParameters, seed } = this.config;
-    const options = { basePrecision, ...(revision !== undefined && { revision }) };
+    const { modelName, revision, basePrecision, device, adapter, fullParameters, seed } =
+      this.config;
+    const options = { basePrecision, device, ...(revision !== undefined && { revision }) };
     const model = this.loadedModel ?? (await loadModel(modelName, options));
     if (adapter !== undefined) this.adapter = (await readAdapter(adapter, model.base)).adapter;
     else if (!fullParameters) {

@@ -4,7 +4,14 @@ import { type ResolveModelOptions, resolveModel } from '../../base-setup/hub/ind
 import type { AdapterBase, BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
 import { SafetensorsReader } from '../../base-setup/safetensors/index.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
-import { type Tensor, tensor } from '../../engine/runtime/index.ts';
+import {
+  type Backend,
+  backendOf,
+  type Device,
+  expectDevice,
+  type Tensor,
+  tensor,
+} from '../../engine/runtime/index.ts';
 import { parseJsonObject } from '../../fs/index.ts';
 import { BaseModel } from './base-model.ts';
 import { type BasePrecision, chooseBasePrecision } from './base-precision.ts';
@@ -28,6 +35,8 @@ export interface LoadModelOptions extends ResolveModelOptions {
   readonly name?: string | undefined;
   /** Precision of the matrices; f32 by default. `auto` is int8 if that is faster on this machine. */
   readonly basePrecision?: BasePrecision | 'auto' | undefined;
+  /** Where the graphs run; `auto` and `cpu` are the processor. */
+  readonly device?: Device | 'auto' | Backend | undefined;
 }
 
 /** Loads a Hugging Face model from a folder or from the hub. */
@@ -35,13 +44,16 @@ export async function loadModel(
   idOrPath: string,
   options: LoadModelOptions = {},
 ): Promise<LoadedModel> {
+  const { device = 'auto' } = options;
+  const backend = backendOf(device === 'auto' ? 'cpu' : device);
+  await expectDevice(backend);
   const folder = await resolveModel(idOrPath, options);
   const architecture = await readConfig(folder);
   const tokenizer = await loadModelTokenizer(folder, architecture);
   const { name = resolve(idOrPath) === folder ? folder : idOrPath, basePrecision } = options;
   const precision =
     basePrecision === 'auto' ? (await chooseBasePrecision()).precision : basePrecision;
-  const base = await loadBase(folder, architecture, { name, precision });
+  const base = await loadBase(folder, architecture, { name, precision, device: backend });
   return { base, tokenizer, folder, name };
 }
 
@@ -86,9 +98,14 @@ export async function readConfig(folder: string): Promise<Architecture> {
 export async function loadBase(
   folder: string,
   architecture: Architecture,
-  { name = folder, precision = 'f32' }: LoadBaseOptions = {},
+  { name = folder, precision = 'f32', device }: LoadBaseOptions = {},
 ): Promise<BaseModel> {
   if (precision === 'int8') {
+    if (device?.keepsTensors) {
+      throw new Error(
+        `Cannot load ${name} on ${device.device}: the base precision must be f32 there, got int8; use f32 or device cpu`,
+      );
+    }
     const shapes = [...weightShapes(architecture)].sort(byName);
     return quantizeBase(architecture, readWeights(folder, { architecture, shapes }), { name });
   }
@@ -97,7 +114,7 @@ export async function loadBase(
   for await (const [weight, values] of readWeights(folder, { architecture, shapes })) {
     weights.set(weight, values);
   }
-  return new BaseModel(architecture, weights, { name });
+  return new BaseModel(architecture, weights, { name, device });
 }
 
 interface LoadBaseOptions {
@@ -105,6 +122,8 @@ interface LoadBaseOptions {
   readonly name?: string | undefined;
   /** f32 by default. */
   readonly precision?: BasePrecision | undefined;
+  /** The processor by default. */
+  readonly device?: Backend | undefined;
 }
 
 interface WantedWeights {
