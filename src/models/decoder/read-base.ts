@@ -1,5 +1,5 @@
 import type { SafetensorsReader } from '../../base-setup/safetensors/reader.ts';
-import { type Tensor, tensor } from '../../engine/runtime/index.ts';
+import { backendOf, type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { BaseModel, type BaseModelOptions } from './base-model.ts';
 import type { Architecture } from './families/index.ts';
 import { byName, type NamedWeight } from './fingerprint-weights.ts';
@@ -30,6 +30,12 @@ export async function readBase(
 ): Promise<BaseModel> {
   const shapes = weightShapes(architecture);
   if (precision === 'int8') {
+    const { keepsTensors, device } = backendOf(options.device ?? 'cpu');
+    if (keepsTensors) {
+      throw new Error(
+        `Cannot load ${options.name} on ${device}: the base precision must be f32 there, got int8; use f32 or device cpu`,
+      );
+    }
     const sorted = [...shapes].sort(byName);
     return quantizeBase(architecture, readWeights(reader, architecture, sorted), options);
   }
