@@ -46,7 +46,7 @@ function byteLevelTokenizer() {
 
 /** The character that represents a byte in byte-level BPE: itself if printable, otherwise the next
  *  free one from U+0100. */
-function byteCharacter(byte: number): string {
+export function byteCharacter(byte: number): string {
   const isPrintable = (b: number) =>
     (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xac) || (b >= 0xae && b <= 0xff);
   if (isPrintable(byte)) return String.fromCodePoint(byte);
