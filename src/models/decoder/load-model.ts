@@ -51,8 +51,7 @@ export async function loadModel(
   const architecture = await readConfig(folder);
   const tokenizer = await loadModelTokenizer(folder, architecture);
   const { name = resolve(idOrPath) === folder ? folder : idOrPath, basePrecision } = options;
-  const precision =
-    basePrecision === 'auto' ? await precisionFor(backend) : basePrecision;
+  const precision = basePrecision === 'auto' ? await precisionFor(backend) : basePrecision;
   const base = await loadBase(folder, architecture, { name, precision, device: backend });
   return { base, tokenizer, folder, name };
 }
