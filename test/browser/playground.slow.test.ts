@@ -32,11 +32,10 @@ async function untilStep(page: Page, step: number): Promise<void> {
 
 /** Mean score of the samples in the table, by step. */
 async function readScores(page: Page): Promise<Map<number, number[]>> {
-  const rows = await page
-    .locator('.sample-table tbody tr')
-    .evaluateAll((elements) =>
-      elements.map((row) => Array.from(row.children, (cell) => cell.textContent ?? '')),
-    );
+  const rows = await page.evaluate<[string, string][]>(
+    `Array.from(document.querySelectorAll('.sample-table tbody tr'), (row) =>
+      Array.from(row.children, (cell) => cell.textContent))`,
+  );
   const scores = new Map<number, number[]>();
   for (const [step, score] of rows) {
     const list = scores.get(Number(step)) ?? [];
