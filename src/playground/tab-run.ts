@@ -20,11 +20,6 @@ const drawnMetrics: readonly string[] = [
   'objective/scores',
   'objective/kl',
   'objective/kl_coef',
-  'policy/entropy_avg',
-  'completions/mean_length',
-  'timing/generate',
-  'timing/score',
-  'timing/update',
 ];
 
 /** Number of samples that are kept; older ones lose their tokens and their row. */
