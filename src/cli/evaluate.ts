@@ -31,7 +31,7 @@ import { bold, dim, lineWidth, type Output, stripControls } from './terminal.ts'
 const about = `Compare a policy with its reference, the model without the adapter. If --adapter is the folder of a run, its settings are the defaults, and its validation prompts are used.`;
 
 const { prompts, split, promptColumn, template, chat, systemPrompt } = runConfigShape;
-const { modelName, revision, basePrecision, reward } = runConfigShape;
+const { modelName, revision, basePrecision, device, reward } = runConfigShape;
 const { maxPromptTokens, truncatePrompts, maxPrompts } = runConfigShape;
 const { rewardTimeout, humanFallback, missingEosPenalty } = runConfigShape;
 const { evalBestOf, logSamples, seed } = runConfigShape;
@@ -40,7 +40,7 @@ const { rolloutPrecision, rolloutBatchSize } = runConfigShape;
 
 const groups = {
   'Prompts:': {
-    ...{ modelName, revision, basePrecision },
+    ...{ modelName, revision, basePrecision, device },
     ...{ prompts, split, promptColumn, template, chat, systemPrompt },
     ...{ maxPromptTokens, truncatePrompts, maxPrompts },
   },

@@ -25,6 +25,7 @@ interface GenerateFlags {
   readonly chat?: boolean;
   readonly adapter?: string;
   readonly basePrecision?: BasePrecision | 'auto';
+  readonly device?: 'auto' | 'cpu' | 'webgpu';
   readonly json?: boolean;
 }
 
@@ -48,6 +49,11 @@ export function addGenerate(command: Command): void {
         .choices(['f32', 'int8', 'auto'])
         .default('f32'),
     )
+    .addOption(
+      new Option('--device <name>', 'Where to run: cpu, a GPU by webgpu, or auto, which is cpu')
+        .choices(['auto', 'cpu', 'webgpu'])
+        .default('auto'),
+    )
     .option('--prompt <text>', 'Prompt to continue; repeatable', collect)
     .option('--prompt-file <file>', 'File with one prompt; - is standard input', collect)
     .option('--chat', "Format each prompt as a user message with the model's chat template")
@@ -69,8 +75,9 @@ export function addGenerate(command: Command): void {
 /** Loads a model, continues the prompts and prints the texts. */
 async function generateTexts(flags: GenerateFlags, config: GenerationConfig): Promise<void> {
   const prompts = await readPrompts(flags);
+  const { basePrecision, device } = flags;
   const { adapter, ...base } = await chooseModel(flags);
-  const model = await loadWithProgress({ ...base, basePrecision: flags.basePrecision });
+  const model = await loadWithProgress({ ...base, basePrecision, device });
   const meter = new SpeedMeter();
   try {
     await untilInterrupted((signal) =>

@@ -205,6 +205,10 @@ test('formatReport() prints aligned tables', () => {
       { name: 'model-00002-of-00002.safetensors', bytes: 5000, dtypes: { BF16: 4000, F32: 1000 } },
     ],
     memory: estimateMemory(small, parameters),
+    devices: [
+      { device: 'cpu', isUsable: true, detail: '2 threads' },
+      { device: 'webgpu', isUsable: false, detail: 'No supported adapters' },
+    ] as const,
   };
   const output = { write: () => true };
   expect(formatReport(report, output)).toMatchInlineSnapshot(`
@@ -261,6 +265,10 @@ test('formatReport() prints aligned tables', () => {
       rollout precision     f32  f32-feeds    int8
       during generation  203 MB     203 MB  203 MB
       during training    240 MB     240 MB  249 MB
-      Includes Node and ONNX Runtime. Use train --dry-run to estimate your own run."
+      Includes Node and ONNX Runtime. Use train --dry-run to estimate your own run.
+
+    Devices
+      cpu     2 threads
+      webgpu  not usable: No supported adapters"
   `);
 });

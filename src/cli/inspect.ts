@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { openSafetensors } from '../base-setup/safetensors/open-weights.ts';
 import { resolvePPOConfig } from '../config/ppo-config.ts';
 import type { SaveList } from '../engine/graph/index.ts';
+import { type DeviceReport, findDevices } from '../engine/runtime/index.ts';
 import { engineBytes, type RolloutPrecision } from '../generation/decode-weights.ts';
 import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
@@ -34,7 +35,7 @@ interface InspectFlags {
 export function addInspect(command: Command): void {
   command
     .description(
-      'Show the architecture of a model, its parameters and the memory that PPO is estimated to need. Weights are not loaded.',
+      'Show the architecture of a model, its parameters, the memory that PPO is estimated to need, and the devices of this machine. Weights are not loaded.',
     )
     .requiredOption(
       '--model <model>',
@@ -69,6 +70,8 @@ interface ModelReport {
   readonly parameters: ParameterCounts;
   readonly files: readonly WeightFile[];
   readonly memory: MemoryEstimate;
+  /** Devices of this machine. */
+  readonly devices: readonly DeviceReport[];
 }
 
 /** A weight file and the bytes of its tensors by dtype. */
@@ -93,6 +96,7 @@ async function reportModel(
     parameters,
     files: await listFiles(folder),
     memory: estimateMemory(architecture, parameters, basePrecision),
+    devices: await findDevices(),
   };
 }
 
@@ -226,7 +230,7 @@ function estimatePpo(
 
 /** Formats a report for people. */
 export function formatReport(report: ModelReport, output: Output): string {
-  const { model, folder, architecture, parameters, files, memory } = report;
+  const { model, folder, architecture, parameters, files, memory, devices } = report;
   const { sequences, sequenceLength, tokens } = memory.ppo;
   const sections: readonly (readonly [string, string])[] = [
     [`${model}`, folder === model ? '' : folder],
@@ -237,8 +241,18 @@ export function formatReport(report: ModelReport, output: Output): string {
     ['Generation memory', formatGeneration(memory)],
     [`Training memory for ${formatWhole(tokens)} tokens`, formatTraining(memory)],
     [`Total memory of PPO with ${sequences} texts of ${sequenceLength} tokens`, formatPpo(memory)],
+    ['Devices', formatDevices(devices)],
   ];
   return formatSections(sections, output);
+}
+
+function formatDevices(devices: readonly DeviceReport[]): string {
+  return formatTable(
+    devices.map(({ device, isUsable, detail }) => [
+      device,
+      isUsable ? detail : `not usable: ${detail}`,
+    ]),
+  );
 }
 
 function formatArchitecture(config: DecoderConfig): string {

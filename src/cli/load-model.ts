@@ -15,8 +15,9 @@ interface ModelName {
 /** Loads a model and shows the progress of a download. */
 export async function loadWithProgress({
   basePrecision,
+  device,
   ...model
-}: ModelName & Pick<LoadModelOptions, 'basePrecision'>): Promise<LoadedModel> {
+}: ModelName & Pick<LoadModelOptions, 'basePrecision' | 'device'>): Promise<LoadedModel> {
   const { modelName } = model;
   const folder = await resolveWithProgress(model);
   const chosen = basePrecision === 'auto' ? await chooseBasePrecision() : undefined;
@@ -24,7 +25,7 @@ export async function loadWithProgress({
   const hideStatus = showStatus(`Loading ${shortPath(modelName)}`);
   const name = nameOf(modelName, folder);
   const precision = chosen?.precision ?? basePrecision;
-  return loadModel(folder, { name, basePrecision: precision }).finally(hideStatus);
+  return loadModel(folder, { name, basePrecision: precision, device }).finally(hideStatus);
 }
 
 /** Reads the header of a model and shows the progress of a download. */

@@ -29,6 +29,12 @@ export const ppoConfigShape = {
     .describe(
       'Precision of the frozen base in every role: f32; int8, which rounds its matrices to 8 bits and takes a quarter of the memory; or auto, which measures once whether int8 is faster on this machine',
     ),
+  device: z
+    .enum(['auto', 'cpu', 'webgpu'])
+    .default('auto')
+    .describe(
+      'Where graphs run: cpu; webgpu, a GPU with a Vulkan, Metal or Direct3D 12 driver, which needs basePrecision f32; or auto, which is cpu, because a GPU cannot be told from a software renderer',
+    ),
   adapter: z
     .string()
     .min(1)
@@ -322,8 +328,29 @@ export function findPpoContradiction(config: PPOConfig): string | undefined {
     return `microBatchSize must be at most the responses of an optimiser step (${largest}), got ${microBatchSize}`;
   }
   return (
-    findEstimatorContradiction(config) ?? findRangeContradiction(config) ?? findRolloutError(config)
+    findDeviceContradiction(config) ??
+    findEstimatorContradiction(config) ??
+    findRangeContradiction(config) ??
+    findRolloutError(config)
   );
+}
+
+/** Describes a precision that a device cannot compute in. */
+export function findDeviceContradiction({
+  device,
+  basePrecision,
+  rolloutPrecision = 'f32',
+}: Pick<PPOConfig, 'device' | 'basePrecision'> & Partial<Pick<PPOConfig, 'rolloutPrecision'>>):
+  | string
+  | undefined {
+  if (device !== 'webgpu') return undefined;
+  if (basePrecision !== 'f32') {
+    return `basePrecision must be f32 on device webgpu, got ${basePrecision}; use f32 or device cpu`;
+  }
+  if (rolloutPrecision.startsWith('int8')) {
+    return `rolloutPrecision must be f32 on device webgpu, got ${rolloutPrecision}; use f32 or device cpu`;
+  }
+  return undefined;
 }
 
 function findEstimatorContradiction(config: PPOConfig): string | undefined {

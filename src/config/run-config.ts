@@ -105,6 +105,7 @@ export interface AnyRunConfig {
   readonly modelName: string;
   readonly revision?: string | undefined;
   readonly basePrecision: PPOConfig['basePrecision'];
+  readonly device: PPOConfig['device'];
   readonly adapter?: string | undefined;
   readonly output?: string | undefined;
   readonly keepCheckpoints: number;

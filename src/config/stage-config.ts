@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { loraConfigShape } from './lora-config.ts';
 import { parseConfig, type WithModel } from './parse-config.ts';
-import { ppoConfigShape } from './ppo-config.ts';
+import { findDeviceContradiction, ppoConfigShape } from './ppo-config.ts';
 import { trainingConfigShape } from './training-config.ts';
 
 const count = z.int().min(1);
 const rate = z.number().positive();
 
-const { modelName, revision, basePrecision, adapter, seed } = ppoConfigShape;
+const { modelName, revision, basePrecision, device, adapter, seed } = ppoConfigShape;
 const { schedule, warmupSteps, weightDecay, maxGradNorm, saveActivations } = ppoConfigShape;
 const { maxSteps, shuffle, evalInterval, saveInterval, keepCheckpoints } = trainingConfigShape;
 
@@ -16,6 +16,7 @@ const stageShape = {
   modelName,
   revision,
   basePrecision,
+  device,
   adapter: adapter.describe(
     'LoRA adapter to start from, such as the result of SFT; its rank and modules replace the settings',
   ),
@@ -69,13 +70,20 @@ export function refineFullParameters(
     adapter,
     fullParameters,
     basePrecision,
+    device,
   }: Pick<
     z.output<z.ZodObject<typeof sftConfigShape>>,
-    'adapter' | 'fullParameters' | 'basePrecision'
+    'adapter' | 'fullParameters' | 'basePrecision' | 'device'
   >,
   context: z.RefinementCtx,
 ): void {
+  const contradiction = findDeviceContradiction({ device, basePrecision });
+  if (contradiction !== undefined) context.addIssue({ code: 'custom', message: contradiction });
   if (!fullParameters) return;
+  if (device === 'webgpu') {
+    const message = `device must be cpu with fullParameters, because only adapters are trained on webgpu, got ${device}`;
+    context.addIssue({ code: 'custom', message });
+  }
   if (basePrecision !== 'f32') {
     const rule = 'because the weights themselves are trained';
     const message = `basePrecision must be f32 with fullParameters, ${rule}, got ${basePrecision}`;

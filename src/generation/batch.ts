@@ -1,4 +1,4 @@
-import { freePass, passOfRows } from '../models/decoder/forward.ts';
+import { freePass, passOfRows } from '../models/decoder/pass.ts';
 import type { Trunk } from '../models/decoder/trunk.ts';
 import type { Decoder } from './decoder.ts';
 import type { PromptPasses } from './generation-options.ts';

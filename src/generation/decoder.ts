@@ -11,8 +11,9 @@ import {
 import type { BaseModel } from '../models/decoder/base-model.ts';
 import { rotationFeeds } from '../models/decoder/batch-plan.ts';
 import { decodeGraph, SUM_BLOCK } from '../models/decoder/decode-graph.ts';
-import { forward, type KeysAndValues, type Pass } from '../models/decoder/forward.ts';
+import { forward } from '../models/decoder/forward.ts';
 import { PackedBatch } from '../models/decoder/packed-batch.ts';
+import type { KeysAndValues, Pass } from '../models/decoder/pass.ts';
 import type { Trunk } from '../models/decoder/trunk.ts';
 import { heldPrecision, type RolloutPrecision, weightSource } from './decode-weights.ts';
 import { DeviceKvCache } from './device-kv-cache.ts';

@@ -163,10 +163,14 @@ function writeGraph({ num_key_value_heads: heads, head_dim: size }: DecoderConfi
 function appendGraph(config: DecoderConfig): Graph {
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: size } = config;
   const isNew = input('isNew', ['S', 1, 'C', 1], 'bool');
+  const [newK, newV] = ['newK', 'newV'].map((name) => input(name, [layers, 'S', heads, size]));
   const outputs = cacheNames(layers).map((name) => {
     const [kind, layer] = name.split('.') as [string, string];
-    const rows = input(kind === 'k' ? 'newK' : 'newV', [layers, 'S', heads, size]);
-    const own = slice(rows, { axis: 0, start: Number(layer), end: Number(layer) + 1 });
+    const own = slice(kind === 'k' ? newK! : newV!, {
+      axis: 0,
+      start: Number(layer),
+      end: Number(layer) + 1,
+    });
     const row = reshape(own, ['S', heads, 1, size]);
     return [name, where(isNew, row, input(name, ['S', heads, 'C', size]))];
   });

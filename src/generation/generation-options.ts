@@ -1,6 +1,6 @@
 import type { SaveList } from '../engine/graph/index.ts';
 import type { StreamKey } from '../engine/random/index.ts';
-import type { RowPass } from '../models/decoder/forward.ts';
+import type { RowPass } from '../models/decoder/pass.ts';
 import type { Trunk } from '../models/decoder/trunk.ts';
 import type { SamplingOptions } from './sampler/sampler.ts';
 import type { GeneratedText } from './sequence.ts';

@@ -50,13 +50,23 @@ export function checkLoopState(
   { identity, totalSteps: now, schedule }: ResumedTraining,
 ): string[] {
   expectSameConfig(config, identity);
-  const note = checkLength({ step, before, now, schedule });
-  return note === undefined ? [] : [note];
+  const notes = [checkLength({ step, before, now, schedule }), checkDevice(config, identity)];
+  return notes.filter((note) => note !== undefined);
 }
 
-/** Keys that may change: the model may have moved, and a run may be extended. */
+/** A warning if a run continues on another device; checkpoints of older versions are of the CPU. */
+function checkDevice(saved: object, current: object): string | undefined {
+  const deviceOf = ({ device = 'auto' }: { device?: string }) =>
+    device === 'auto' ? 'cpu' : device;
+  const [before, now] = [deviceOf(saved), deviceOf(current)];
+  if (before === now) return undefined;
+  return `The checkpoint is of device ${before} and continues on ${now}: results differ from an uninterrupted run in their last digits`;
+}
+
+/** Keys that may change: the model may have moved, the run may be extended, or continue on another device. */
 const changeableKeys: ReadonlySet<string> = new Set([
   'modelName',
+  'device',
   'numEpochs',
   'maxSteps',
   'totalSteps',

@@ -3,18 +3,11 @@ export { BaseModel, type BaseModelOptions, type Weights } from './decoder/base-m
 export { createModel, freshArchitecture } from './decoder/create-model.ts';
 export type { DecoderConfig, RopeConfig } from './decoder/decoder-config.ts';
 export { type Architecture, readArchitecture } from './decoder/families/index.ts';
-export {
-  backward,
-  type ForwardOptions,
-  forward,
-  type Pass,
-  passOfRows,
-  type RowPass,
-  runsInOneSession,
-} from './decoder/forward.ts';
+export { backward, type ForwardOptions, forward, runsInOneSession } from './decoder/forward.ts';
 export { type LoadedModel, type LoadModelOptions, loadModel } from './decoder/load-model.ts';
 export { mergeAdapter } from './decoder/merge-adapter.ts';
 export { PackedBatch } from './decoder/packed-batch.ts';
+export { type Pass, passOfRows, type RowPass } from './decoder/pass.ts';
 export { type SaveModelOptions, saveModel } from './decoder/save-model.ts';
 export { Trunk } from './decoder/trunk.ts';
 export { PolicyModel, type PolicyOptions } from './policy-model.ts';

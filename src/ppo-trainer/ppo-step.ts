@@ -84,10 +84,9 @@ export async function ppoStep(
     context.onProgress?.('score', 0, texts.length);
     const responses = responsesOf(texts);
     const plan = new StepPlan(responses, planConfig(components));
-    const promptTexts = prompts.map(({ text }) => text);
     const scoring = { plan, cache: plan.reusesPasses ? cache : undefined, trunk, step, signal };
     const passes = logprobPasses(components, responses, scoring);
-    const rollout = await attributor.attribute(texts, promptTexts, passes);
+    const rollout = await attributor.attribute(texts, prompts.map(promptText), passes);
 
     // 4, 5. Scores of responses, rewards of tokens.
     const samples = toRewardSamples(rollout, prompts);
@@ -131,10 +130,11 @@ export async function ppoStep(
     undo();
     throw error;
   } finally {
-    cache.drop();
-    trunk?.free();
+    for (const memory of [cache, trunk]) memory?.free();
   }
 }
+
+const promptText = ({ text }: PromptRecord) => text;
 
 /** The config with the number of tokens whose passes fit into memory. */
 function planConfig({ config, maxCachedTokens }: PPOComponents): PPOConfig {
@@ -268,7 +268,7 @@ async function updateModels(
         ...{ cache, trunk, step, signal },
       });
       // The weights have changed.
-      cache.drop();
+      cache.free();
       steps.push(result.metrics);
       for (const [i, sequence] of batch.sequences.entries()) {
         const { offsets } = batch;

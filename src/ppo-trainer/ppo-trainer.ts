@@ -160,8 +160,8 @@ export class PPOTrainer {
   }
 
   private async build(): Promise<PPOComponents> {
-    const { modelName, revision, basePrecision, adapter } = this.config;
-    const options = { basePrecision, ...(revision !== undefined && { revision }) };
+    const { modelName, revision, basePrecision, device, adapter } = this.config;
+    const options = { basePrecision, device, ...(revision !== undefined && { revision }) };
     const model = this.options.model ?? (await loadModel(modelName, options));
     const warn = (message: string) => void this.warnings.push(message);
     const initial = adapter === undefined ? undefined : await readAdapter(adapter, model.base);

@@ -140,11 +140,11 @@ async function respondBoth(
 }
 
 async function loadOnce(
-  { modelName, revision, basePrecision }: RunConfig,
+  { modelName, revision, basePrecision, device }: RunConfig,
   loaded: Map<string, LoadedModel>,
 ): Promise<LoadedModel> {
-  const key = JSON.stringify([modelName, revision, basePrecision]);
-  const options = { basePrecision, ...(revision !== undefined && { revision }) };
+  const key = JSON.stringify([modelName, revision, basePrecision, device]);
+  const options = { basePrecision, device, ...(revision !== undefined && { revision }) };
   const model = loaded.get(key) ?? (await loadModel(modelName, options));
   loaded.set(key, model);
   return model;

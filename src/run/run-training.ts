@@ -184,8 +184,13 @@ function loadNamedModel({
   modelName,
   revision,
   basePrecision,
+  device,
 }: AnyRunConfig): Promise<LoadedModel> {
-  return loadModel(modelName, { basePrecision, ...(revision !== undefined && { revision }) });
+  return loadModel(modelName, {
+    basePrecision,
+    device,
+    ...(revision !== undefined && { revision }),
+  });
 }
 
 interface PreparedRun<D extends object> {

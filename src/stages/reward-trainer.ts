@@ -81,8 +81,8 @@ export class RewardTrainer {
   }
 
   private async build(): Promise<RewardModel> {
-    const { modelName, revision, basePrecision, adapter: start, seed } = this.config;
-    const options = { basePrecision, ...(revision !== undefined && { revision }) };
+    const { modelName, revision, basePrecision, device, adapter: start, seed } = this.config;
+    const options = { basePrecision, device, ...(revision !== undefined && { revision }) };
     const model = this.loadedModel ?? (await loadModel(modelName, options));
     const { base, tokenizer } = model;
     this.baseName = model.name ?? model.folder;

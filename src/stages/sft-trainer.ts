@@ -5,7 +5,7 @@ import { randomStream } from '../engine/random/index.ts';
 import { freeTensors } from '../engine/runtime/index.ts';
 import type { LoopOptions, LoopResult, TrainLoop } from '../loop/index.ts';
 import { createTrainLoop } from '../loop/loop-checkpoints.ts';
-import { freePass } from '../models/decoder/forward.ts';
+import { freePass } from '../models/decoder/pass.ts';
 
 import { transposedModules } from '../models/decoder/weight-shapes.ts';
 import { forward, type LoadedModel, loadModel, saveModel } from '../models/index.ts';
@@ -89,8 +89,9 @@ export class SFTTrainer {
   }
 
   private async load(): Promise<LoadedModel> {
-    const { modelName, revision, basePrecision, adapter, fullParameters, seed } = this.config;
-    const options = { basePrecision, ...(revision !== undefined && { revision }) };
+    const { modelName, revision, basePrecision, device, adapter, fullParameters, seed } =
+      this.config;
+    const options = { basePrecision, device, ...(revision !== undefined && { revision }) };
     const model = this.loadedModel ?? (await loadModel(modelName, options));
     if (adapter !== undefined) this.adapter = (await readAdapter(adapter, model.base)).adapter;
     else if (!fullParameters) {

@@ -1,7 +1,7 @@
 import { offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { freeTensors } from '../engine/runtime/index.ts';
-import { freePass, freeRowPass } from '../models/decoder/forward.ts';
+import { freePass, freeRowPass } from '../models/decoder/pass.ts';
 import type { RowPass } from '../models/index.ts';
 import type { Responses } from '../models/responses.ts';
 import { groupByTokens } from '../models/token-batch.ts';
@@ -137,7 +137,7 @@ export class StepCache {
   readonly value = new Map<number, ScalarPass>();
 
   /** Frees everything. */
-  drop(): void {
+  free(): void {
     for (const prompt of this.prompts.values()) freeRowPass(prompt);
     for (const { pass, head } of this.policy.values()) {
       freePass(pass);

@@ -167,7 +167,8 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
     context.node('QuickGelu', inputs, { domain: MICROSOFT, attributes: { alpha: 1 } }),
   rmsNorm: (request) => norm(request).y,
   rmsNormGrad: ({ context, inputs: [x = '', w = '', dy = ''], attributes }) => {
-    const { y, r } = norm({ context, inputs: [x, w], attributes });
+    const { y, inverse } = norm({ context, inputs: [x, w], attributes });
+    const r = inverse();
     const mul = (a: string, b: string) => context.node('Mul', [a, b]);
     const mean = context.node('ReduceMean', [mul(dy, y), context.integers([-1])]);
     return mul(context.node('Sub', [mul(dy, w), mul(x, mul(r, mean))]), r);
@@ -183,17 +184,31 @@ export const rules: { readonly [K in LoweredOp]: Rule<K> } = {
   },
 };
 
-/** The norm y = w·x·r and r; a graph's norm and its gradient share one node. */
+/** The norm y = w·x·r, and r by `inverse`; a graph's norm and its gradient share one node. */
 function norm({
   context,
   inputs,
   attributes: { epsilon },
 }: Pick<LoweringRequest<'rmsNorm'>, 'context' | 'inputs' | 'attributes'>) {
-  const [y = '', r = ''] = context.sharedNode('SimplifiedLayerNormalization', inputs, {
-    attributes: { axis: -1n, epsilon },
-    outputs: 2,
+  const shared = (outputs: number) =>
+    context.sharedNode('SimplifiedLayerNormalization', inputs, {
+      attributes: { axis: -1n, epsilon },
+      outputs,
+    });
+  if (context.target === 'webgpu') {
+    return { y: shared(1)[0]!, inverse: () => inverseRoot(context, inputs[0]!, epsilon) };
+  }
+  const [y = '', r = ''] = shared(2);
+  return { y, inverse: () => r };
+}
+
+/** r = 1/√(mean(x²) + ε) per row. The WebGPU provider's norm returns another number as its second output. */
+function inverseRoot(context: LoweringContext, x: string, epsilon: number): string {
+  return context.reuse(`inverse root ${epsilon} ${x}`, () => {
+    const mean = context.node('ReduceMean', [context.node('Mul', [x, x]), context.integers([-1])]);
+    const root = context.node('Sqrt', [context.node('Add', [mean, context.scalar(epsilon)])]);
+    return context.node('Reciprocal', [root]);
   });
-  return { y, r };
 }
 
 function zeros(context: LoweringContext, { shape }: Value): string {

@@ -12,6 +12,7 @@ export { type CompiledGraph, type CompileOptions, compile, type Outputs } from '
 export { countDeviceTensors, freeTensors, isOnHost } from './device-tensor.ts';
 export { backendOf } from './devices.ts';
 export type { Feeds, GraphInputs } from './feeds.ts';
+export { type DeviceReport, expectDevice, findDevices } from './find-devices.ts';
 export { observeRuns, type RunRecord } from './observe-runs.ts';
 export { countSessions } from './session.ts';
 export { type HostDType, type Tensor, tensor } from './tensor.ts';

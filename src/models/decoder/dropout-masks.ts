@@ -36,10 +36,13 @@ export function layerMasks(
 const embeddingMaskName = dropoutName('embeddings');
 
 /** The mask of the embeddings, if some are dropped: only if they are trained too. */
-export function embeddingMask({ base, adapter }: LayerRole, options: MaskOptions): Feeds {
+export function embeddingMask(
+  { base, adapter }: LayerRole,
+  { rows, random }: Pick<MaskOptions, 'rows'> & { readonly random: RandomStream | undefined },
+): Feeds {
   const { embd_pdrop: p, hidden_size: width } = base.architecture.config;
-  if (adapter !== undefined || p === 0) return {};
-  return { [embeddingMaskName]: sampleMask(p, { width, ...options }) };
+  if (random === undefined || adapter !== undefined || p === 0) return {};
+  return { [embeddingMaskName]: sampleMask(p, { width, rows, random }) };
 }
 
 /** The mask of the embeddings of consecutive parts of a batch; undefined if none are dropped. */

@@ -14,15 +14,9 @@ import { type RandomStream, randomStream } from '../../engine/random/index.ts';
 import { observeRuns, type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { distinctPrompts, packResponses, toResponses } from '../responses.ts';
 import { BaseModel } from './base-model.ts';
-import {
-  backward,
-  type ForwardOptions,
-  forward,
-  type Pass,
-  passOfRows,
-  type RowPass,
-} from './forward.ts';
+import { backward, type ForwardOptions, forward } from './forward.ts';
 import { PackedBatch } from './packed-batch.ts';
+import { type Pass, passOfRows, type RowPass } from './pass.ts';
 import { scatterRows, takeRows } from './rows.ts';
 
 /** Gradients of a random weighting of some rows of the hidden states. */

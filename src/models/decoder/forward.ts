@@ -21,6 +21,7 @@ import { freeFeeds } from './device-rows.ts';
 import { embeddingMask, joinEmbeddingMasks, layerDropout, layerMasks } from './dropout-masks.ts';
 import { layerGraph, layerParts, layerPrefix } from './layer-graph.ts';
 import type { PackedBatch } from './packed-batch.ts';
+import type { KeysAndValues, LayerStates, Pass, RowPass } from './pass.ts';
 import { mulElements } from './rows.ts';
 
 /** What a forward pass saves, reuses and reports. */
@@ -42,43 +43,6 @@ export interface ForwardOptions {
   readonly dropout?: RandomStream | undefined;
   /** Debugging: throws at the first op that produces a NaN. */
   readonly checkNumerics?: boolean;
-}
-
-/** Hidden states [M, hidden] of all rows of a batch after the first `layer` layers. */
-export interface LayerStates {
-  readonly layer: number;
-  readonly hidden: Tensor<'float32'>;
-}
-
-/** Keys and values [M, kvHeads, D] of one layer. */
-export interface KeysAndValues {
-  readonly k: Tensor<'float32'>;
-  readonly v: Tensor<'float32'>;
-}
-
-/** What a forward pass computed. */
-export interface Pass {
-  readonly role: LayerRole;
-  readonly batch: PackedBatch;
-  /** Hidden states after the last layer that ran, before the final norm, [M, hidden]. */
-  readonly hidden: Tensor<'float32'>;
-  /** Opaque to callers. `backward` consumes it if something was saved. */
-  readonly tape: Tape;
-}
-
-/** Some rows of a pass, as `past` of another one. */
-export interface RowPass {
-  readonly hidden: Tensor<'float32'>;
-  /** Per session: keys and values and, with a tape, its input x and the saved values. */
-  readonly sessions: readonly Feeds[];
-}
-
-interface Tape {
-  readonly save: SaveList | undefined;
-  readonly dropout: boolean;
-  /** Per session from the first trained layer up: the values of each pass over some of the rows, in
-   *  row order. */
-  readonly sessions: (readonly Feeds[])[];
 }
 
 /** Number of layers below the first one that training changes: their hidden states are those of the base.
@@ -103,36 +67,31 @@ export async function forward(
   const cache = onKeysAndValues !== undefined;
   const [tokens, positions] = [batch.tokens.subarray(known), batch.positions.subarray(known)];
   const sessions: Feeds[][] = [];
-  const embeddings = random ? embeddingMask(role, { rows: tokens.length, random }) : {};
-  let x = start
-    ? await ownRows(base, start.hidden, { known, end: batch.tokens.length })
-    : mulElements(base.embed({ tokens, positions }), joinEmbeddingMasks([embeddings]));
+  const embeddings = embeddingMask(role, { rows: tokens.length, random });
+  const embed = () =>
+    mulElements(base.embed({ tokens, positions }), joinEmbeddingMasks([embeddings]));
+  let x = (await statesOf(base, start, { known, end: batch.tokens.length })) ?? embed();
   for (const span of layerSpans(role, { from: start?.layer, to: end })) {
     const { first, count, isTrained } = span;
-    const dropout = random !== undefined && dropsIn(role, span);
+    const { dropout, masks } = spanMasks(role, span, { rows: tokens.length, random });
     const graph = { ...form, layers: count, dropout, cache };
     const taped = isTrained ? save : undefined;
     const { checkNumerics = false } = options;
     const compiled = await compileLayers(role, graph, { span, save: taped, checkNumerics });
-    const masks = dropout ? layerMasks(role, { rows: tokens.length, first, count, random }) : {};
     const pastParts = isTrained ? past.map((pass) => pass.sessions[sessions.length]!) : [];
-    if (past.length > pastParts.length) {
-      throw new Error('Internal: a pass over past rows must start at the first trained layer');
-    }
-    const pastKeys = await pastOf(base, pastParts, count);
+    const pastKeys = await pastOf(base, pastParts, { count, expected: past.length });
     const feeds = { ...tables, x, ...masks, ...pastKeys };
     const { y, ...outputs } = await compiled.run(
       await layerFeeds(role, compiled, { feeds, first, count }),
     );
     if (pastParts.length > 1) freeFeeds(pastKeys);
-    for (let i = 0; i < count && cache; i++) {
-      await onKeysAndValues(first + i, keysAndValuesOf(outputs, layerPrefix(i, count)));
-    }
+    if (cache) await reportKeys(outputs, span, onKeysAndValues);
     const taken = save === undefined ? {} : { x, ...masks, ...(first === 0 && embeddings) };
     const own = { ...taken, ...outputs };
     if (isTrained) sessions.push([...pastParts, own]);
-    else freeFeeds(outputs);
-    if (!isTrained || save === undefined) freeTensors(x);
+    // What the tape does not hold is not needed any more.
+    if (taped === undefined) freeTensors(x);
+    if (!isTrained) freeFeeds(outputs);
     x = y as Tensor<'float32'>;
   }
   const hidden = await base.deviceRows.concat([...past.map((pass) => pass.hidden), x]);
@@ -174,48 +133,25 @@ export async function backward(
   return base.deviceRows.mul(dy, mask);
 }
 
-/** The part of a pass that computed some consecutive rows; in host memory, nothing is copied. */
-export async function passOfRows(
-  { role, hidden, tape }: Pass,
-  rows: { readonly start: number; readonly end: number },
-): Promise<RowPass> {
-  const { deviceRows } = role.base;
-  const sessions: Feeds[] = [];
-  for (const [own] of tape.sessions) {
-    const part: Record<string, Tensor> = {};
-    for (const [name, value] of Object.entries(own!)) {
-      part[name] = await deviceRows.slice(value as Tensor<'float32'>, rows);
-    }
-    sessions.push(part);
+/** Reports the keys and values of a session's layers. */
+async function reportKeys(
+  outputs: Feeds,
+  { first, count }: LayerRange,
+  report: NonNullable<ForwardOptions['onKeysAndValues']>,
+): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await report(first + i, keysAndValuesOf(outputs, layerPrefix(i, count)));
   }
-  return { hidden: await deviceRows.slice(hidden, rows), sessions };
 }
 
-/** Frees the memory of a pass on its device, unless `backward` has consumed it. Passes over other rows
- *  that it continued stay valid. */
-export function freePass(pass: Pass): void {
-  freeTensors(pass.hidden);
-  freeTape(pass);
-}
-
-/** Frees what a pass saved, and keeps its hidden states. */
-export function freeTape({ tape }: Pick<Pass, 'tape'>): void {
-  freeFeeds(...tape.sessions.map((parts) => parts.at(-1)!));
-}
-
-/** Frees the memory of some rows of a pass. */
-export function freeRowPass({ hidden, sessions }: RowPass): void {
-  freeTensors(hidden);
-  freeFeeds(...sessions);
-}
-
-/** The rows of a batch that run, as the pass's own tensor. */
-async function ownRows(
+/** The states that the rows of a batch start from, as the pass's own tensor; undefined for embeddings. */
+async function statesOf(
   { deviceRows }: LayerRole['base'],
-  hidden: Tensor<'float32'>,
+  start: LayerStates | undefined,
   { known, end }: { readonly known: number; readonly end: number },
-): Promise<Tensor<'float32'>> {
-  if (known === 0) return hidden;
+): Promise<Tensor<'float32'> | undefined> {
+  if (start === undefined || known === 0) return start?.hidden;
+  const { hidden } = start;
   const rows = await deviceRows.slice(hidden, { start: known, end });
   freeTensors(hidden);
   return rows;
@@ -268,6 +204,17 @@ function layerSpans(
  *  outputs of sublayers. */
 function dropsIn(role: LayerRole, { lora }: LayerSpan): boolean {
   return (role.adapter === undefined || lora !== undefined) && layerDropout(role) > 0;
+}
+
+/** The masks of a training pass in these layers. */
+function spanMasks(
+  role: LayerRole,
+  span: LayerSpan,
+  { rows, random }: { readonly rows: number; readonly random: RandomStream | undefined },
+): { readonly dropout: boolean; readonly masks: Feeds } {
+  if (random === undefined || !dropsIn(role, span)) return { dropout: false, masks: {} };
+  const { first, count } = span;
+  return { dropout: true, masks: layerMasks(role, { rows, first, count, random }) };
 }
 
 interface LayerForm extends BatchForm {
@@ -372,8 +319,11 @@ export function gradientsOf(
 async function pastOf(
   { deviceRows }: LayerRole['base'],
   past: readonly Feeds[],
-  count: number,
+  { count, expected }: { readonly count: number; readonly expected: number },
 ): Promise<Feeds> {
+  if (past.length < expected) {
+    throw new Error('Internal: a pass over past rows must start at the first trained layer');
+  }
   if (past.length === 0) return {};
   const feeds: Record<string, Tensor> = {};
   for (let i = 0; i < count; i++) {

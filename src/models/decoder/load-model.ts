@@ -4,6 +4,7 @@ import { type ResolveModelOptions, resolveModel } from '../../base-setup/hub/ind
 import type { AdapterBase, BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
 import { openSafetensors } from '../../base-setup/safetensors/index.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
+import { type Backend, backendOf, type Device, expectDevice } from '../../engine/runtime/index.ts';
 import { parseJsonObject } from '../../fs/index.ts';
 import type { BaseModel } from './base-model.ts';
 import { chooseBasePrecision } from './base-precision.ts';
@@ -34,6 +35,8 @@ export interface LoadModelOptions extends ResolveModelOptions {
   readonly name?: string | undefined;
   /** Precision of the matrices; f32 by default. `auto` is int8 if that is faster on this machine. */
   readonly basePrecision?: BasePrecision | 'auto' | undefined;
+  /** Where the graphs run; `auto` and `cpu` are the processor. */
+  readonly device?: Device | 'auto' | Backend | undefined;
 }
 
 /** Loads a Hugging Face model from a folder or from the hub. */
@@ -41,13 +44,16 @@ export async function loadModel(
   idOrPath: string,
   options: LoadModelOptions = {},
 ): Promise<LoadedModel> {
+  const { device = 'auto' } = options;
+  const backend = backendOf(device === 'auto' ? 'cpu' : device);
+  await expectDevice(backend);
   const folder = await resolveModel(idOrPath, options);
   const architecture = await readConfig(folder);
   const tokenizer = await loadModelTokenizer(folder, architecture);
   const { name = resolve(idOrPath) === folder ? folder : idOrPath, basePrecision } = options;
   const precision =
     basePrecision === 'auto' ? (await chooseBasePrecision()).precision : basePrecision;
-  const base = await loadBase(folder, architecture, { name, precision });
+  const base = await loadBase(folder, architecture, { name, precision, device: backend });
   return { base, tokenizer, folder, name };
 }
 

@@ -1,5 +1,5 @@
 import type { SafetensorsReader } from '../../base-setup/safetensors/reader.ts';
-import { type Tensor, tensor } from '../../engine/runtime/index.ts';
+import { backendOf, type Tensor, tensor } from '../../engine/runtime/index.ts';
 import { BaseModel, type BaseModelOptions } from './base-model.ts';
 import type { Architecture } from './families/index.ts';
 import { byName, type NamedWeight } from './fingerprint-weights.ts';
@@ -30,6 +30,7 @@ export async function readBase(
 ): Promise<BaseModel> {
   const shapes = weightShapes(architecture);
   if (precision === 'int8') {
+    expectHostMemory(options);
     const sorted = [...shapes].sort(byName);
     return quantizeBase(architecture, readWeights(reader, architecture, sorted), options);
   }
@@ -38,6 +39,15 @@ export async function readBase(
     weights.set(weight, values);
   }
   return new BaseModel(architecture, weights, options);
+}
+
+/** Products with bytes need a device that computes in the memory of the host. */
+function expectHostMemory({ name, device = 'cpu' }: ReadBaseOptions): void {
+  const backend = backendOf(device);
+  if (!backend.keepsTensors) return;
+  throw new Error(
+    `Cannot load ${name} on ${backend.device}: the base precision must be f32 there, got int8; use f32 or device cpu`,
+  );
 }
 
 /** Reads weights one by one.

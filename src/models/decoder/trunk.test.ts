@@ -7,8 +7,9 @@ import { randomStream } from '../../engine/random/index.ts';
 import { observeRuns, tensor } from '../../engine/runtime/index.ts';
 import { distinctPrompts, packResponses, toResponses } from '../responses.ts';
 import { BaseModel, type LayerRole } from './base-model.ts';
-import { backward, forward, type Pass, passOfRows } from './forward.ts';
+import { backward, forward } from './forward.ts';
 import { PackedBatch } from './packed-batch.ts';
+import { type Pass, passOfRows } from './pass.ts';
 import { forwardFromTrunk, Trunk } from './trunk.ts';
 
 // A model of five layers.

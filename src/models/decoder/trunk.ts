@@ -1,18 +1,16 @@
 import type { Tensor } from '../../engine/runtime/index.ts';
 import { freeTensors } from '../../engine/runtime/index.ts';
 import type { BaseModel, LayerRole } from './base-model.ts';
+import { type ForwardOptions, forward, frozenLayers } from './forward.ts';
+import { PackedBatch } from './packed-batch.ts';
 import {
-  type ForwardOptions,
-  forward,
   freeRowPass,
   freeTape,
-  frozenLayers,
   type LayerStates,
   type Pass,
   passOfRows,
   type RowPass,
-} from './forward.ts';
-import { PackedBatch } from './packed-batch.ts';
+} from './pass.ts';
 import { promptsFirst } from './row-layout.ts';
 
 /** Rows of a matrix that hold the hidden states of a sequence. */
