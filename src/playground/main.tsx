@@ -1,3 +1,6 @@
+// First, because schemas are created when their modules load.
+import './no-eval.ts';
+
 import { options, render } from 'preact';
 import '../dashboard/client/theme.css';
 import '../dashboard/client/base.css';

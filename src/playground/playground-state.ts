@@ -156,10 +156,9 @@ export class PlaygroundState {
   /** Loads the model, and generates a few responses, which also prepares the first step. */
   private async open(): Promise<void> {
     try {
-      const at = (path: string) => new URL(path, document.baseURI).href;
       this.model.value = await this.trainer.open({
-        ...{ model: at('model'), files: modelFiles, name: MODEL_NAME },
-        wasm: { folder: at('ort') },
+        ...{ model: 'model', files: modelFiles, name: MODEL_NAME },
+        wasm: { folder: 'ort' },
         onProgress: (bytes) => {
           this.bytes.value = bytes;
         },

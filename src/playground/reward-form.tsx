@@ -21,19 +21,21 @@ export function RewardForm({ state }: { state: PlaygroundState }) {
     <fieldset class="playground-field playground-reward" disabled={isFixed}>
       <legend class="playground-label">Reward</legend>
       {kinds.map(([kind, title, hint]) => (
-        <label key={kind} class="playground-choice">
+        <div key={kind} class="playground-choice">
           <input
             type="radio"
+            id={`reward-${kind}`}
             name="reward"
             value={kind}
             checked={settings.kind === kind}
+            aria-describedby={`reward-${kind}-hint`}
             onChange={() => change({ kind })}
           />
-          <span>
-            {title}
-            <span class="playground-hint">{hint}</span>
+          <label for={`reward-${kind}`}>{title}</label>
+          <span id={`reward-${kind}-hint`} class="playground-hint">
+            {hint}
           </span>
-        </label>
+        </div>
       ))}
       <RewardField settings={settings} onChange={change} />
       {isFixed && <p class="playground-hint">Start over to change the reward.</p>}

@@ -16,16 +16,7 @@ type StepEvent = Extract<TrainEvent, { type: 'step' }>;
 const noMetrics: MetricColumns = { steps: [], columns: {}, rows: 0 };
 
 /** The metrics that the playground draws; a run has many more. */
-const drawnMetrics: readonly string[] = [
-  'objective/scores',
-  'objective/kl',
-  'objective/kl_coef',
-  'policy/entropy_avg',
-  'completions/mean_length',
-  'timing/generate',
-  'timing/score',
-  'timing/update',
-];
+const drawnMetrics: readonly string[] = ['objective/scores', 'objective/kl', 'objective/kl_coef'];
 
 /** Number of samples that are kept; older ones lose their tokens and their row. */
 const MAX_SAMPLES = 400;

@@ -73,7 +73,12 @@ export class WebTrainer {
   /** Loads a model in the worker. */
   open({ onProgress, ...options }: OpenOptions): Promise<OpenedModel> {
     this.listeners = { ...this.listeners, onProgress };
-    return this.call('open', options);
+    const { model, wasm } = options;
+    return this.call('open', {
+      ...options,
+      model: typeof model === 'string' ? fromPage(model) : model,
+      ...(wasm?.folder !== undefined && { wasm: { ...wasm, folder: fromPage(wasm.folder) } }),
+    });
   }
 
   /** Generates with the current policy, or with the plain model before any training. */
@@ -179,6 +184,12 @@ export class WebTrainer {
   private send(message: PageMessage): void {
     this.worker.postMessage(message);
   }
+}
+
+/** An address relative to the page; the worker's script may be in another folder. */
+function fromPage(address: string): string {
+  const { document } = globalThis as { readonly document?: { readonly baseURI: string } };
+  return document === undefined ? address : new URL(address, document.baseURI).href;
 }
 
 interface PendingCall {

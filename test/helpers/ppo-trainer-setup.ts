@@ -1,4 +1,5 @@
 import type { PPOConfig } from '../../src/config/ppo-config.ts';
+import type { Backend } from '../../src/engine/runtime/index.ts';
 import { BaseModel, PolicyModel, ValueModel } from '../../src/models/index.ts';
 import { ModelTrainer } from '../../src/training/model-trainer.ts';
 import { tinyTokenizer } from './generation-tiny-model.ts';
@@ -10,20 +11,25 @@ interface SetupOptions {
   readonly withValue?: boolean;
   /** All layers by default. */
   readonly layersPerSession?: number;
+  /** The processor by default. */
+  readonly device?: Backend;
 }
 
 /** The models of a golden case and a trainer over them. */
 export async function makePpoTrainer(
   name: (typeof ppoCases)[number],
   config: Partial<PPOConfig> = {},
-  { withValue = true, layersPerSession }: SetupOptions = {},
+  { withValue = true, layersPerSession, device }: SetupOptions = {},
 ) {
   const golden = await readPpoGolden(name);
   const { policyAdapter, valueAdapter, valueHead } = golden;
   const base =
-    layersPerSession === undefined
+    layersPerSession === undefined && device === undefined
       ? golden.base
-      : new BaseModel(golden.base.architecture, golden.base.weights, { layersPerSession });
+      : new BaseModel(golden.base.architecture, golden.base.weights, {
+          ...(layersPerSession !== undefined && { layersPerSession }),
+          device,
+        });
   const policy = new PolicyModel({ base, adapter: policyAdapter, tokenizer: tinyTokenizer() });
   const value = withValue
     ? new ValueModel({ base, adapter: valueAdapter, head: valueHead })

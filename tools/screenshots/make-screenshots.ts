@@ -40,6 +40,7 @@ try {
   await shoot(page, { route: `#/runs/${run.id}/samples/${rows[0]!.index}`, name: 'tokens' });
   await shoot(dark, { route: `#/runs/${run.id}/samples/${rows[0]!.index}`, name: 'tokens-dark' });
   if (isWanted('label')) await label(page);
+  if (isWanted('playground')) await playground(page);
 } finally {
   await browser.close();
   await dashboard.close();
@@ -84,6 +85,15 @@ async function drawBeforeAfter(): Promise<void> {
   const path = join(images, 'before-after.png');
   await page.locator('main').screenshot({ path, omitBackground: true });
   console.log(path);
+}
+
+/** The playground after some steps; `npm run playground` must be running. */
+async function playground(page: Page): Promise<void> {
+  await page.goto('http://localhost:4173/');
+  await page.getByRole('button', { name: 'Start', exact: true, disabled: false }).click();
+  await page.getByText(/Running, 1[2-9] steps done/).waitFor({ timeout: 600_000 });
+  await page.waitForTimeout(800);
+  await save(page, 'playground');
 }
 
 /** A pair of summaries, ready to be labelled. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { callFunction, type FunctionName } from '../../../test/helpers/engine/call-function.ts';
 import { callOp } from '../../../test/helpers/engine/call-op.ts';
-import { expectGolden, readGoldens } from '../../../test/helpers/engine/goldens.ts';
+import { readGoldens } from '../../../test/helpers/engine/golden-cases.ts';
+import { expectGolden } from '../../../test/helpers/engine/goldens.ts';
 import { type OpName, ops } from './ops/index.ts';
 import type { Op } from './value.ts';
 

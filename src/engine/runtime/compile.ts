@@ -24,8 +24,6 @@ export interface CompileOptions {
   /** Outputs that stay in the memory of a device with its own, to be fed to other graphs there: nothing by
    *  default. */
   readonly keep?: readonly string[] | ((output: string) => boolean);
-  /** For debugging: the start of the path of a file that lists the provider and time of every node. */
-  readonly profile?: string | undefined;
   /** For debugging: check every value of a run and name the first op that produced a NaN. */
   readonly checkNumerics?: boolean;
 }
@@ -104,7 +102,7 @@ export class CompiledGraph {
 
 /** Compiles a graph for a device. Graphs of equal structure share one session. */
 export async function compile(graph: Graph, options: CompileOptions = {}): Promise<CompiledGraph> {
-  const { device = 'cpu', threads = threadCount(), arena = false, profile } = options;
+  const { device = 'cpu', threads = threadCount(), arena = false } = options;
   const backend = backendOf(device);
   const watch = options.checkNumerics ? watchAllValues(graph) : undefined;
   const watched = watch?.graph ?? sliceGathers(graph);
@@ -112,7 +110,7 @@ export async function compile(graph: Graph, options: CompileOptions = {}): Promi
   const lowered = lower(watched, { target: backend.target, resolveFile });
   const { nodes } = lowered;
   const keep = backend.keepsTensors && !watch ? keptOutputs(watched, options.keep) : [];
-  const lease = await leaseSession(lowered, { backend, threads, arena, keep, profile });
+  const lease = await leaseSession(lowered, { backend, threads, arena, keep });
   const parts = { nodes, lease };
   return watch ? new CheckedGraph(watched, { ...parts, watch }) : new CompiledGraph(watched, parts);
 }

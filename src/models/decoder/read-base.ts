@@ -30,12 +30,7 @@ export async function readBase(
 ): Promise<BaseModel> {
   const shapes = weightShapes(architecture);
   if (precision === 'int8') {
-    const { keepsTensors, device } = backendOf(options.device ?? 'cpu');
-    if (keepsTensors) {
-      throw new Error(
-        `Cannot load ${options.name} on ${device}: the base precision must be f32 there, got int8; use f32 or device cpu`,
-      );
-    }
+    expectHostMemory(options);
     const sorted = [...shapes].sort(byName);
     return quantizeBase(architecture, readWeights(reader, architecture, sorted), options);
   }
@@ -44,6 +39,15 @@ export async function readBase(
     weights.set(weight, values);
   }
   return new BaseModel(architecture, weights, options);
+}
+
+/** Products with bytes need a device that computes in the memory of the host. */
+function expectHostMemory({ name, device = 'cpu' }: ReadBaseOptions): void {
+  const backend = backendOf(device);
+  if (!backend.keepsTensors) return;
+  throw new Error(
+    `Cannot load ${name} on ${backend.device}: the base precision must be f32 there, got int8; use f32 or device cpu`,
+  );
 }
 
 /** Reads weights one by one.
