@@ -12,22 +12,29 @@ if (!hasGpu) console.warn('WebGPU is not tested: it needs the package chromium, 
 /** The tiny model on a device. */
 function tinyOn(device: 'cpu' | 'webgpu', layersPerSession: number): LoadedModel {
   const { architecture, weights } = tinyLoaded.base;
-  return { ...tinyLoaded, base: new BaseModel(architecture, weights, { device, layersPerSession }) };
+  return {
+    ...tinyLoaded,
+    base: new BaseModel(architecture, weights, { device, layersPerSession }),
+  };
 }
 
 describe.skipIf(!hasGpu)('PPO on WebGPU (SwiftShader)', () => {
   // With one layer per session, tapes and prompts are saved; with both, forward and backward are one run.
-  test.each([1, 2])('resumes exactly, %i layers per session', async (layersPerSession) => {
-    const folder = makeTempFolder();
-    const config = { ...statefulConfig, device: 'webgpu' } as const;
-    const model = tinyOn('webgpu', layersPerSession);
-    const saved = { saveInterval: 1, saveCheckpoint: keepCheckpoints(folder) };
-    const whole = await trainTiny(config, saved, { model });
-    const resumeFrom = join(folder, 'checkpoint-3');
-    const resumed = await trainTiny(config, { resumeFrom }, { model });
-    expect(resumed.weights).toEqual(whole.weights);
-    await model.base.dispose();
-  }, 600_000);
+  test.each([1, 2])(
+    'resumes exactly, %i layers per session',
+    async (layersPerSession) => {
+      const folder = makeTempFolder();
+      const config = { ...statefulConfig, device: 'webgpu' } as const;
+      const model = tinyOn('webgpu', layersPerSession);
+      const saved = { saveInterval: 1, saveCheckpoint: keepCheckpoints(folder) };
+      const whole = await trainTiny(config, saved, { model });
+      const resumeFrom = join(folder, 'checkpoint-3');
+      const resumed = await trainTiny(config, { resumeFrom }, { model });
+      expect(resumed.weights).toEqual(whole.weights);
+      await model.base.dispose();
+    },
+    600_000,
+  );
 
   test('learns as much as on the processor, with as much memory after 100 steps as after two', async () => {
     const config = {
@@ -52,8 +59,7 @@ describe.skipIf(!hasGpu)('PPO on WebGPU (SwiftShader)', () => {
       );
       await model.base.dispose();
     }
-    const gain = (scores: readonly number[]) =>
-      mean(scores.slice(-10)) - mean(scores.slice(0, 10));
+    const gain = (scores: readonly number[]) => mean(scores.slice(-10)) - mean(scores.slice(0, 10));
     expect(memory).toHaveLength(100);
     expect(new Set(memory.slice(1)).size).toBe(1);
     expect(gain(rewards.cpu)).toBeGreaterThan(0.1);
@@ -65,7 +71,11 @@ describe.skipIf(!hasGpu)('PPO on WebGPU (SwiftShader)', () => {
     const folder = makeTempFolder();
     const saved = { saveInterval: 1, saveCheckpoint: keepCheckpoints(folder) };
     const gpu = tinyOn('webgpu', 1);
-    await trainTiny({ ...statefulConfig, device: 'webgpu' }, { ...saved, maxSteps: 2 }, { model: gpu });
+    await trainTiny(
+      { ...statefulConfig, device: 'webgpu' },
+      { ...saved, maxSteps: 2 },
+      { model: gpu },
+    );
     await gpu.base.dispose();
     const resumeFrom = join(folder, 'checkpoint-1');
     const { events } = await trainTiny({ ...statefulConfig }, { resumeFrom, maxSteps: 2 });

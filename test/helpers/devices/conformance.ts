@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { LoraAdapter } from '../../../src/base-setup/lora/lora-adapter.ts';
-import { grad, gradientName, type Graph } from '../../../src/engine/graph/index.ts';
+import { type Graph, grad, gradientName } from '../../../src/engine/graph/index.ts';
 import { randomStream } from '../../../src/engine/random/index.ts';
 import {
   type Backend,
@@ -41,6 +41,13 @@ export async function* compareDevices(device: Backend): AsyncGenerator<Differenc
   yield* compareBlock(device);
   yield* compareModels(device);
   yield* compareUpdate(device);
+}
+
+/** The largest error of some cases. */
+export async function worstOf(differences: AsyncIterable<Difference>): Promise<number> {
+  let worst = 0;
+  for await (const { error } of differences) worst = Math.max(worst, error);
+  return worst;
 }
 
 /** Outputs and gradients of every op and every function of the goldens. */

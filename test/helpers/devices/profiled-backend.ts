@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Backend, BackendRuntime } from '../../../src/engine/runtime/index.ts';
 import { nodeRuntime } from '../../../src/engine/runtime/backends/node-runtime.ts';
+import type { Backend, BackendRuntime } from '../../../src/engine/runtime/index.ts';
 
 interface ProfileEvent {
   readonly cat?: string;
@@ -42,7 +42,9 @@ export class ProfiledBackend implements Backend {
       const events = (text === '' ? [] : JSON.parse(text)) as ProfileEvent[];
       for (const { cat, args } of events) {
         if (cat !== 'Node' || args?.provider === undefined) continue;
-        const shapes = (args.output_type_shape ?? []).flatMap(({ float }) => (float ? [float] : []));
+        const shapes = (args.output_type_shape ?? []).flatMap(({ float }) =>
+          float ? [float] : [],
+        );
         const isTensor = shapes.some((shape) => shape.reduce((a, b) => a * b, 1) > 1);
         if (!isTensor) continue;
         const counts = ops.get(args.op_name!) ?? {};

@@ -30,7 +30,10 @@ export function readGoldens(name: string): readonly Golden[] {
 }
 
 /** Outputs and gradients of a call as a graph. */
-export function goldenGraph(call: Call, { inputs, attributes, gradients, cotangents }: Golden): Graph {
+export function goldenGraph(
+  call: Call,
+  { inputs, attributes, gradients, cotangents }: Golden,
+): Graph {
   const values = Object.entries(inputs).map(
     ([name, { shape, dtype }]) => [name, input(name, shape, dtype)] as const,
   );
