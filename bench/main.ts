@@ -1,3 +1,4 @@
+import { benchBackends } from './backends.ts';
 import { benchBasePrecision } from './base-precision.ts';
 import { benchBlock } from './block.ts';
 import { benchDashboard } from './dashboard.ts';
@@ -26,6 +27,7 @@ interface Benchmark {
 }
 
 const benchmarks: Readonly<Record<string, Benchmark>> = {
+  backends: benchmark(benchBackends),
   block: benchmark(benchBlock),
   decode: benchmark(benchDecode),
   prefill: benchmark(benchPrefill),

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { backendOf, countDeviceTensors } from '../../src/engine/runtime/index.ts';
-import { compareDevices, compareModels, compareUpdate } from '../helpers/devices/conformance.ts';
+import {
+  compareDevices,
+  compareModels,
+  compareUpdate,
+  worstOf,
+} from '../helpers/devices/conformance.ts';
 import { ProfiledBackend } from '../helpers/devices/profiled-backend.ts';
 import { useSwiftShader } from '../helpers/devices/swift-shader.ts';
 
@@ -22,8 +27,9 @@ describe.skipIf(!hasGpu)('WebGPU on SwiftShader', () => {
 
   test('runs layers, gradients, heads and decoding without falling back to the processor', async () => {
     const backend = new ProfiledBackend();
-    for await (const _ of compareModels(backend, ['qwen3-tied', 'gpt2-default'])) continue;
-    for await (const _ of compareUpdate(backend)) continue;
+    const models = ['qwen3-tied', 'gpt2-default'];
+    expect(await worstOf(compareModels(backend, models))).toBeLessThan(1e-4);
+    expect(await worstOf(compareUpdate(backend))).toBeLessThan(1e-4);
     expect(backend.floatOps().get('MatMul')).toEqual({
       WebGpuExecutionProvider: expect.any(Number),
     });

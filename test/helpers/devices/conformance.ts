@@ -43,6 +43,13 @@ export async function* compareDevices(device: Backend): AsyncGenerator<Differenc
   yield* compareUpdate(device);
 }
 
+/** The largest error of some cases. */
+export async function worstOf(differences: AsyncIterable<Difference>): Promise<number> {
+  let worst = 0;
+  for await (const { error } of differences) worst = Math.max(worst, error);
+  return worst;
+}
+
 /** Outputs and gradients of every op and every function of the goldens. */
 export async function* compareOps(device: Backend): AsyncGenerator<Difference> {
   const calls: Readonly<Record<string, Call>> = { ...callOp, ...callFunction };

@@ -11,3 +11,21 @@ export function explainDeviceError(device: string, error: Error): Error {
     { cause: error },
   );
 }
+
+/** The error of a run on a device with its own memory, with a remedy if the device is the reason. */
+export function explainRunError(device: string, error: Error): Error {
+  const reason = error.message.trim().split('\n')[0];
+  if (/out of memory|allocat/i.test(error.message)) {
+    return new Error(
+      `Cannot run on device ${device}: its memory is full (${reason}); lower maxTokensAtOnce, microBatchSize or rolloutBatchSize, or use device cpu`,
+      { cause: error },
+    );
+  }
+  if (/\blost\b/i.test(error.message)) {
+    return new Error(
+      `Cannot run on device ${device}: it was lost (${reason}); resume from the last checkpoint, on device cpu if it is lost again`,
+      { cause: error },
+    );
+  }
+  return error;
+}

@@ -3,6 +3,7 @@ import { formatType } from '../../graph/value.ts';
 import type { Backend, BackendSession } from '../backend.ts';
 import { DeviceTensor } from '../device-tensor.ts';
 import { type HostDType, type Tensor, tensor } from '../tensor.ts';
+import { explainRunError } from './device-error.ts';
 
 interface OrtParts {
   readonly backend: Backend;
@@ -21,7 +22,9 @@ export function wrapSession({ backend, session, Tensor }: OrtParts): BackendSess
             ? bufferOf(value, backend)
             : new Tensor(value.dtype, value.data as Float32Array, value.shape);
       }
-      const results = await session.run(ortFeeds);
+      const results = await session.run(ortFeeds).catch((error: Error) => {
+        throw backend.keepsTensors ? explainRunError(backend.device, error) : error;
+      });
       const outputs: Record<string, Tensor> = {};
       for (const [name, result] of Object.entries(results)) {
         outputs[name] = fromOrt(result as OrtTensor, backend);
