@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJsonObject, writeAtomically } from '../fs/index.ts';
+import { parseJsonObject, readRegularText, writeAtomically } from '../fs/index.ts';
 import { checkLength } from './change-length.ts';
 import { expectSameConfig } from './checkpoint.ts';
 import { stopReasons } from './records.ts';
@@ -41,7 +40,7 @@ export async function writeLoopState(
 /** Reads what `writeLoopState` wrote. */
 export async function readLoopState(folder: string): Promise<LoopState> {
   const file = join(folder, loopStateName);
-  const state = stateSchema.safeParse(parseJsonObject(await readFile(file, 'utf8'), file));
+  const state = stateSchema.safeParse(parseJsonObject(await readRegularText(file), file));
   if (state.success) return state.data;
   const [issue] = state.error.issues;
   throw new Error(
