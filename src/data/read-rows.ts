@@ -1,4 +1,4 @@
-import { statIfExists } from '../fs/index.ts';
+import { expectRegular, statIfExists } from '../fs/index.ts';
 import {
   catchRowError,
   type DataFile,
@@ -96,5 +96,8 @@ async function findFiles(
 async function kindOfPath(path: string): Promise<'file' | 'folder' | 'nothing'> {
   const stats = await statIfExists(path);
   if (stats === undefined) return 'nothing';
-  return stats.isDirectory() ? 'folder' : 'file';
+  if (stats.isDirectory()) return 'folder';
+  // Runs read their data twice, for the rows and for a checksum, and a pipe could block forever.
+  expectRegular(path, { stats, action: 'read' });
+  return 'file';
 }

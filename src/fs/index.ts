@@ -15,7 +15,6 @@ export {
   openOwnFile,
   readOwnText,
   readOwnTextSync,
-  UnusableFileError,
 } from './own-file.ts';
 export { parseJsonObject } from './parse-json.ts';
 export {
@@ -26,6 +25,7 @@ export {
   splitLines,
   statIfExists,
 } from './read.ts';
+export { expectRegular, readRegularText, UnusableFileError } from './regular-file.ts';
 export { runInSandbox } from './sandbox.ts';
 export { shellQuote, shortPath } from './shell-path.ts';
 export { describeSystemError, explainSystemError, WriteError } from './system-error.ts';

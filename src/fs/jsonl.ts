@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolderSync } from './atomic-file.ts';
-import { expectRegular } from './own-file.ts';
+import { expectRegular } from './regular-file.ts';
 
 /** Appends records to a JSON Lines file and flushes them to disk. All records go into a single write,
  *  so lines from several processes never mix. If the file ends in a partial line (after a crash, or

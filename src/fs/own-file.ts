@@ -1,27 +1,15 @@
-import { constants, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, relative, sep } from 'node:path';
+import { dirname, isAbsolute, relative, sep } from 'node:path';
 import { ignoreMissing, statIfExists } from './read.ts';
-
-/** A file that exists but must not be read or written. */
-export class UnusableFileError extends Error {
-  override readonly name = 'UnusableFileError';
-  /** The sentence without the file's folder. */
-  readonly summary: string;
-
-  constructor(path: string, { action, problem }: { action: string; problem: string }) {
-    super(`Cannot ${action} ${path}: ${problem}`);
-    this.summary = `Cannot ${action} ${basename(path)}: ${problem}`;
-  }
-}
+import { expectRegular, readFlags, UnusableFileError } from './regular-file.ts';
 
 /** Opens a file that this package wrote, such as a log of a run; undefined if there is none. Folders may
  *  come from others, so everything is rejected that is not such a file: a named pipe or a device, which
  *  could be read forever, and a link that leaves the file's folder, which could show any other file. */
 export async function openOwnFile(path: string): Promise<FileHandle | undefined> {
   if (!(await expectOwnFile(path))) return undefined;
-  // If a named pipe has just replaced the file, O_NONBLOCK opens it without waiting for a writer.
-  return open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(ignoreMissing);
+  return open(path, readFlags).catch(ignoreMissing);
 }
 
 /** The text of a file that this package wrote; undefined if there is none. */
@@ -55,22 +43,6 @@ export async function expectOwnFile(path: string): Promise<boolean> {
   if (target === undefined) return false;
   expectInside(path, { target, folder: await realpath(dirname(path)) });
   return true;
-}
-
-/** Rejects what is not a regular file. */
-export function expectRegular(
-  path: string,
-  { stats, action }: { readonly stats: Stats; readonly action: 'read' | 'write' },
-): void {
-  if (stats.isFile()) return;
-  const problem = `it must be a regular file, got ${nameKind(stats)}; move it away`;
-  throw new UnusableFileError(path, { action, problem });
-}
-
-function nameKind(stats: Stats): string {
-  if (stats.isDirectory()) return 'a folder';
-  if (stats.isFIFO()) return 'a named pipe';
-  return stats.isSocket() ? 'a socket' : 'a device';
 }
 
 function expectInside(

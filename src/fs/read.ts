@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, readFile, stat } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { expectRegular, readRegularText } from './regular-file.ts';
 
 /** The stats of the file or folder at `path`, or undefined if there is none. */
 export function statIfExists(path: string): Promise<Stats | undefined> {
@@ -14,9 +15,9 @@ export async function pathExists(path: string): Promise<boolean> {
   return (await statIfExists(path)) !== undefined;
 }
 
-/** The text of the file at `path`, or undefined if there is none. */
+/** The text of the file at `path`, or undefined if there is none; rejects what is not a regular file. */
 export function readTextIfExists(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(ignoreMissing);
+  return readRegularText(path).catch(ignoreMissing);
 }
 
 /** Codes of errors that mean that a file does not exist; no file has a name that is too long. */
@@ -66,8 +67,9 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator
   if (rest.length > 0) yield { bytes: Buffer.concat(rest), isComplete: false };
 }
 
-/** SHA-256 of a file in hexadecimal; the file is streamed, so its size does not matter for memory. */
+/** SHA-256 of a regular file in hexadecimal; it is streamed, so its size does not matter for memory. */
 export async function hashFile(path: string): Promise<string> {
+  expectRegular(path, { stats: await stat(path), action: 'read' });
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), hash);
   return hash.digest('hex');

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../fs/index.ts';
+import { readRegularText, writeAtomically } from '../fs/index.ts';
 import { type LoopState, parseLoopState } from './loop-state.ts';
 
 /** The file of a checkpoint with everything but weights and moments. */
@@ -18,5 +17,5 @@ export async function writeLoopState(
 /** Reads what `writeLoopState` wrote. */
 export async function readLoopState(folder: string): Promise<LoopState> {
   const file = join(folder, loopStateName);
-  return parseLoopState(await readFile(file, 'utf8'), file);
+  return parseLoopState(await readRegularText(file), file);
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import {
@@ -8,7 +7,7 @@ import {
   type Tokenizer,
   writeAdapter,
 } from '../base-setup/index.ts';
-import { parseJsonObject, statIfExists, writeAtomically } from '../fs/index.ts';
+import { parseJsonObject, readRegularText, statIfExists, writeAtomically } from '../fs/index.ts';
 import type { BaseModel } from './decoder/base-model.ts';
 import type { ModelHeader } from './decoder/load-model.ts';
 import { transposedModules } from './decoder/weight-shapes.ts';
@@ -87,7 +86,7 @@ export async function readRewardModel(
 async function readNormalization(file: string): Promise<ScoreNormalization | undefined> {
   if ((await statIfExists(file)) === undefined) return undefined;
   const { success, data } = normalizationSchema.safeParse(
-    parseJsonObject(await readFile(file, 'utf8'), file),
+    parseJsonObject(await readRegularText(file), file),
   );
   if (success) return data;
   throw new Error(`Cannot read ${file}: it must contain the numbers mean and std > 0`);

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readRegularText } from '../fs/index.ts';
 import {
   messageOf,
   RewardError,
@@ -72,7 +72,7 @@ export class HumanSource implements RewardSource {
 }
 
 async function readScoredTexts(file: string): Promise<ScoredText[]> {
-  const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readRegularText(file).catch((cause: NodeJS.ErrnoException) => {
     const got = cause.code === 'ENOENT' ? 'no such file' : messageOf(cause);
     throw new Error(`Cannot read ${file}: it must be a JSON Lines file, got ${got}`, { cause });
   });

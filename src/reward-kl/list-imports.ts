@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { extname, isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createJiti } from 'jiti';
+import { readRegularText } from '../fs/index.ts';
 
 /** A module's name after `from`, `import` or `require`. Names in comments may match too: an import too
  *  many is harmless. */
@@ -18,7 +18,7 @@ export async function listImports(file: string): Promise<string[]> {
     if (found.has(path)) return;
     found.add(path);
     if (!hasCode(path)) return;
-    const names = [...(await readFile(path, 'utf8')).matchAll(moduleName)].map(
+    const names = [...(await readRegularText(path)).matchAll(moduleName)].map(
       ([, , name]) => name!,
     );
     for (const name of names.filter(isPath)) {

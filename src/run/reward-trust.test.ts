@@ -30,6 +30,21 @@ describe('expectTrustedRewards()', () => {
     await expectTrusted({ trust: true });
   });
 
+  test('sends the token to no server that has not received it before', async () => {
+    config = { reward: ['judge=http://host:8000/score', 'https://me:pass@other/score'] };
+    vi.stubEnv('PROXIMAL_REWARD_TOKEN', '');
+    await expectTrusted();
+    vi.stubEnv('PROXIMAL_REWARD_TOKEN', 'secret');
+    await expect(expectTrusted()).rejects.toThrow(
+      new Error(
+        'Cannot use the rewards of runs/a: PROXIMAL_REWARD_TOKEN must only be sent to servers that received it before, got http://host:8000; pass --trust if you know it, or unset the variable',
+      ),
+    );
+    await expectTrusted({ trust: true });
+    await recordTrustedRewards({ reward: ['http://host:8000/another'] });
+    await expectTrusted();
+  });
+
   test('accepts what the user has run, until the file or an import changes', async () => {
     expect(await recordTrustedRewards(config)).toEqual([]);
     await expectTrusted();
@@ -87,7 +102,7 @@ describe('recordTrustedRewards()', () => {
     chmodSync(at('records'), 0o400);
     expect(await recordTrustedRewards(config)).toEqual([
       expect.stringMatching(
-        /^Resuming or evaluating this run will need --trust, because its reward files cannot be recorded\. Cannot create .*records/,
+        /^Resuming or evaluating this run will need --trust, because its rewards cannot be recorded\. Cannot create .*records/,
       ),
     ]);
   });

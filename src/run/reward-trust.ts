@@ -10,6 +10,9 @@ import { listImports } from '../reward-kl/list-imports.ts';
 /** Environment variable with the folder of the records, instead of the one in the user's home. */
 export const TRUST_VARIABLE = 'PROXIMAL_TRUST_FOLDER';
 
+/** Environment variable with the token for reward servers. */
+const TOKEN_VARIABLE = 'PROXIMAL_REWARD_TOKEN';
+
 /** A reward file and all files that it imports by path. */
 interface RewardCode {
   /** The reward file comes first. */
@@ -36,6 +39,7 @@ export async function expectTrustedRewards(
   { run, trust, allowChanged }: TrustOptions,
 ): Promise<void> {
   if (trust) return;
+  await expectKnownServers(config, run);
   const problems: string[] = [];
   for (const { files, folder, record } of await findRewardCode(config)) {
     if (await pathExists(record)) continue;
@@ -51,7 +55,30 @@ export async function expectTrustedRewards(
   );
 }
 
-/** Records that the user has run the reward files of a config. Returns a warning if that is impossible,
+/** Requires that the user has sent their token to the reward servers of a run's config before. */
+async function expectKnownServers(config: Pick<RunConfig, 'reward'>, run: string): Promise<void> {
+  for (const { origin, record } of findServers(config)) {
+    if (await pathExists(record)) continue;
+    throw new Error(
+      `Cannot use the rewards of ${run}: ${TOKEN_VARIABLE} must only be sent to servers that received it before, got ${origin}; pass --trust if you know it, or unset the variable`,
+    );
+  }
+}
+
+/** The servers that receive the user's token, if there is one: those whose URL has no credentials. */
+function findServers({ reward }: Pick<RunConfig, 'reward'>) {
+  if (!process.env[TOKEN_VARIABLE]) return [];
+  const urls = reward
+    .map(parseRewardSpec)
+    .flatMap(({ kind, place }) => (kind === 'server' && URL.canParse(place) ? new URL(place) : []));
+  return urls
+    .filter(({ username, password }) => username + password === '')
+    .map(({ origin }) => {
+      return { origin, record: join(trustFolder(), 'servers', `${hashText(origin)}.json`) };
+    });
+}
+
+/** Records that the user has run the reward files of a config and sent a token to its servers. Returns a warning if that is impossible,
  *  as without a home: the run continues, and resuming it needs consent. */
 export async function recordTrustedRewards(config: Pick<RunConfig, 'reward'>): Promise<string[]> {
   try {
@@ -60,12 +87,17 @@ export async function recordTrustedRewards(config: Pick<RunConfig, 'reward'>): P
       await mkdir(dirname(record), { recursive: true, mode: 0o700 });
       await writeAtomically(record, `${JSON.stringify(files, undefined, 2)}\n`, { mode: 0o600 });
     }
+    for (const { origin, record } of findServers(config)) {
+      if (await pathExists(record)) continue;
+      await mkdir(dirname(record), { recursive: true, mode: 0o700 });
+      await writeAtomically(record, `${JSON.stringify({ origin })}\n`, { mode: 0o600 });
+    }
     return [];
   } catch (error) {
     const reason = describeSystemError(error);
     if (reason === undefined) throw error;
     return [
-      `Resuming or evaluating this run will need --trust, because its reward files cannot be recorded. ${reason}`,
+      `Resuming or evaluating this run will need --trust, because its rewards cannot be recorded. ${reason}`,
     ];
   }
 }

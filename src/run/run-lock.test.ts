@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { makeTempFolder } from '../../test/helpers/runtime-temp-folder.ts';
+import { processStart } from './process-start.ts';
 import { RunLock } from './run-lock.ts';
 
 const script = fileURLToPath(new URL('../../test/helpers/run-lock-child.ts', import.meta.url));
@@ -53,6 +54,23 @@ describe('RunLock', () => {
     expect(existsSync(lockIn(folder))).toBe(true);
     second.release();
   });
+
+  test.skipIf(process.platform !== 'linux')(
+    'takes over a lock whose pid belongs to another process now, as after a power cut',
+    () => {
+      const folder = makeTempFolder();
+      const pid = process.ppid;
+      const start = processStart(pid)!;
+      leaveLock(folder, { pid, start });
+      expect(() => RunLock.acquire(folder)).toThrow(`got process ${pid};`);
+      const [boot, ticks] = start.split(':') as [string, string];
+      for (const other of [`${boot}:${Number(ticks) - 1}`, `another boot:${ticks}`]) {
+        leaveLock(folder, { pid, start: other });
+        RunLock.acquire(folder).release();
+      }
+      expect(processStart(2 ** 30)).toBeUndefined();
+    },
+  );
 
   test('takes over a lock with its own pid that an earlier process left', () => {
     const folder = makeTempFolder();

@@ -4,11 +4,18 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readOwnTextSync } from '../fs/index.ts';
+import { processStart } from './process-start.ts';
 
 /** The file that locks a run's folder. */
 export const lockName = 'run.lock';
 
-const holderSchema = z.object({ pid: z.int(), host: z.string(), id: z.string() });
+const holderSchema = z.object({
+  pid: z.int(),
+  host: z.string(),
+  id: z.string(),
+  /** Start of the process, if the system reports it: another process may get its pid. */
+  start: z.string().optional(),
+});
 
 type Holder = z.output<typeof holderSchema>;
 
@@ -25,7 +32,8 @@ export class RunLock {
   static acquire(folder: string): RunLock {
     const path = join(folder, lockName);
     const id = randomUUID();
-    while (!tryCreate(path, { pid: process.pid, host: hostname(), id })) {
+    const { pid } = process;
+    while (!tryCreate(path, { pid, host: hostname(), id, start: processStart(pid) })) {
       const text = readOwnTextSync(path);
       if (text === undefined) continue;
       expectStale(folder, parseHolder(text));
@@ -57,7 +65,7 @@ export function expectUnlocked(folder: string): void {
 /** Whether a live process holds a folder's lock. A process on another machine counts as live. */
 export function isRunAlive(folder: string): boolean {
   const holder = parseHolder(readOwnTextSync(join(folder, lockName)) ?? '');
-  return holder !== undefined && (holder.host !== hostname() || isAlive(holder.pid));
+  return holder !== undefined && (holder.host !== hostname() || isAlive(holder));
 }
 
 /** Creates the lock file. Returns false if it exists. Create and write follow each other directly, so
@@ -97,7 +105,7 @@ function removeStale(folder: string, seen: string): void {
 function expectStale(folder: string, holder: Holder | undefined): void {
   if (holder === undefined) return;
   const isMine = holder.pid === process.pid;
-  const isStale = isMine ? !heldIds.has(holder.id) : !isAlive(holder.pid);
+  const isStale = isMine ? !heldIds.has(holder.id) : !isAlive(holder);
   if (holder.host !== hostname() || !isStale) throw describeHeld(folder, holder);
 }
 
@@ -114,13 +122,13 @@ function describeHeld(folder: string, holder: Holder | undefined): Error {
   );
 }
 
-function isAlive(pid: number): boolean {
+function isAlive({ pid, start }: Holder): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
+  return start === undefined || (processStart(pid) ?? start) === start;
 }
 
 function parseHolder(text: string): Holder | undefined {

@@ -12,7 +12,7 @@ const program = fileURLToPath(new URL('./mutation-process.ts', import.meta.url))
 /** Cases of one batch, about a second. */
 const BATCH = 400;
 /** Milliseconds without progress after which a reader counts as hung. */
-const HUNG = 10_000;
+const HUNG = 30_000;
 /** The same for readers in the sandbox, which ends after a minute. */
 const SANDBOX_HUNG = 75_000;
 const sandboxed: readonly string[] = ['parquet', 'jsonl.gz', 'response-groups'];

@@ -6,13 +6,13 @@ import { torture } from './torture.ts';
 const listFolders = () =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('proximal-torture-'));
 
-test('two cases of every attack break nothing and leave nothing behind', {
+test('one case of every attack breaks nothing and leaves nothing behind', {
   timeout: 600_000,
 }, async () => {
   const before = listFolders();
-  const { failures, ...counts } = await torture({ cases: 2, seed: 'test' });
+  const { failures, readers, ...counts } = await torture({ cases: 1, seed: 'test' });
   expect(failures).toEqual([]);
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
-  expect(counts.mutations).toBeGreaterThan(500);
+  expect(Object.values(readers)).toEqual([counts.mutations]);
   expect(listFolders()).toEqual(before);
 });

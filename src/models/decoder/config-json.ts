@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { FloatDtype } from '../../base-setup/safetensors/index.ts';
+import { readRegularText } from '../../fs/index.ts';
 import { type Architecture, readArchitecture } from './families/index.ts';
 
 export type ConfigJson = Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ export async function buildConfigJson(
   const own = architecture.family.describe(architecture.config);
   const file = source === undefined ? 'config.json' : join(source, 'config.json');
   const original: ConfigJson =
-    source === undefined ? { ...noTokens, ...own } : JSON.parse(await readFile(file, 'utf8'));
+    source === undefined ? { ...noTokens, ...own } : JSON.parse(await readRegularText(file));
   // Old versions of transformers know only torch_dtype, and new ones read it too.
   const keys = 'dtype' in original ? ['dtype'] : ['torch_dtype'];
   if ('torch_dtype' in original) keys.push('torch_dtype');

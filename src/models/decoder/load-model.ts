@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ResolveModelOptions, resolveModel } from '../../base-setup/hub/index.ts';
 import type { AdapterBase, BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
 import { openSafetensors } from '../../base-setup/safetensors/index.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
 import { type Backend, backendOf, type Device, expectDevice } from '../../engine/runtime/index.ts';
-import { parseJsonObject } from '../../fs/index.ts';
+import { parseJsonObject, readRegularText } from '../../fs/index.ts';
 import type { BaseModel } from './base-model.ts';
 import { chooseBasePrecision } from './base-precision.ts';
 import { type Architecture, readArchitecture } from './families/index.ts';
@@ -71,7 +70,7 @@ async function loadModelTokenizer(folder: string, { config }: Architecture): Pro
 /** Reads and checks a folder's config.json. */
 export async function readConfig(folder: string): Promise<Architecture> {
   const file = join(folder, 'config.json');
-  return readArchitecture(parseJsonObject(await readFile(file, 'utf8'), file), file);
+  return readArchitecture(parseJsonObject(await readRegularText(file), file), file);
 }
 
 /** Loads the base model of a folder. */

@@ -6,7 +6,7 @@ import {
   type NamedTensor,
   writeShardedSafetensors,
 } from '../../base-setup/safetensors/index.ts';
-import { statIfExists, writeAtomically } from '../../fs/index.ts';
+import { expectRegular, statIfExists, writeAtomically } from '../../fs/index.ts';
 import type { BaseModel } from './base-model.ts';
 import { buildConfigJson, buildGenerationJson, type ConfigJson } from './config-json.ts';
 import { expectFloat32, mergedWeights } from './merge-adapter.ts';
@@ -86,7 +86,9 @@ async function copyFiles(source: string, folder: string): Promise<readonly strin
   const copied: string[] = [];
   for (const name of ['generation_config.json', ...tokenizerFiles]) {
     const file = join(source, name);
-    if ((await statIfExists(file)) === undefined) continue;
+    const stats = await statIfExists(file);
+    if (stats === undefined) continue;
+    expectRegular(file, { stats, action: 'read' });
     await writeAtomically(join(folder, name), await readFile(file));
     copied.push(name);
   }

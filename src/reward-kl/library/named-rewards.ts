@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { type ConfigField, configFields } from '../../config/config-fields.ts';
 import { ConfigError, nearestName } from '../../config/parse-config.ts';
+import { expectRegular } from '../../fs/index.ts';
 import { messageOf } from '../reward-source.ts';
 import { numericAnswer, numericAnswerOptions, rouge, rougeOptions } from './answer.ts';
 import {
@@ -160,6 +161,7 @@ const schemaFile = z.record(z.string(), z.unknown());
 
 function readSchema(file: string): Record<string, unknown> {
   try {
+    expectRegular(file, { stats: statSync(file), action: 'read' });
     return schemaFile.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch (cause) {
     throw new ConfigError(
