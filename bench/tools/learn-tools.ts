@@ -22,7 +22,7 @@ export type Algorithm = 'ppo' | 'grpo';
 
 export const ALGORITHMS: readonly Algorithm[] = ['ppo', 'grpo'];
 
-const SFT_STEPS = 500;
+const SFT_STEPS = 400;
 const SFT_PROBLEMS = 2048;
 const RL_STEPS = 40;
 const HELD_OUT = 64;
@@ -95,7 +95,7 @@ async function fineTune(
     {
       seed,
       fullParameters: true,
-      learningRate: 5e-3,
+      learningRate: 3e-3,
       schedule: 'linear',
       batchSize,
       numEpochs: epochs,

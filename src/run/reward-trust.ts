@@ -10,7 +10,10 @@ import { listImports } from '../reward-kl/list-imports.ts';
 /** Environment variable with the folder of the records, instead of the one in the user's home. */
 export const TRUST_VARIABLE = 'PROXIMAL_TRUST_FOLDER';
 
-/** A reward file and all files that it imports by path. */
+/** What names the code of a run. */
+type CodeConfig = Pick<RunConfig, 'reward' | 'environment'>;
+
+/** A reward file or environment and all files that it imports by path. */
 interface RewardCode {
   /** The reward file comes first. */
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
@@ -32,7 +35,7 @@ export interface TrustOptions {
 /** Requires that the user has run the reward files of a run's config before, or trusts them: the run's
  *  folder may come from somebody else. Executes nothing. */
 export async function expectTrustedRewards(
-  config: Pick<RunConfig, 'reward'>,
+  config: CodeConfig,
   { run, trust, allowChanged }: TrustOptions,
 ): Promise<void> {
   if (trust) return;
@@ -53,7 +56,7 @@ export async function expectTrustedRewards(
 
 /** Records that the user has run the reward files of a config. Returns a warning if that is impossible,
  *  as without a home: the run continues, and resuming it needs consent. */
-export async function recordTrustedRewards(config: Pick<RunConfig, 'reward'>): Promise<string[]> {
+export async function recordTrustedRewards(config: CodeConfig): Promise<string[]> {
   try {
     for (const { files, record } of await findRewardCode(config)) {
       if (await pathExists(record)) continue;
@@ -70,11 +73,12 @@ export async function recordTrustedRewards(config: Pick<RunConfig, 'reward'>): P
   }
 }
 
-/** The code that a config's rewards execute. */
-async function findRewardCode({ reward }: Pick<RunConfig, 'reward'>): Promise<RewardCode[]> {
+/** The code that a config's rewards and environment execute. */
+async function findRewardCode({ reward, environment }: CodeConfig): Promise<RewardCode[]> {
   const specs = reward.map(parseRewardSpec).filter(({ kind }) => kind === 'file');
+  const places = [...specs.map(({ place }) => place), ...(environment ? [environment] : [])];
   return Promise.all(
-    specs.map(async ({ place }) => {
+    places.map(async (place) => {
       const file = resolve(place);
       const paths = await listImports(file);
       const files = await Promise.all(

@@ -258,13 +258,14 @@ export function evaluationWithoutPeople({
   return {
     canEvaluate: true,
     warning: `Evaluations leave out human scores, because people score training responses only; they use ${sources.map(({ source }) => source.name).join(', ')}`,
-    replace: ({ config, policy, reference }) => ({
+    replace: ({ config, policy, reference, episodes }) => ({
       makeEvaluator: (training) => {
         const computer = new RewardComputer({ config, sources });
         return new Evaluator({
           config: { ...config, ...training },
           policy,
           reference,
+          episodes,
           scorer: (samples, context) => computer.score(samples, context),
         });
       },
