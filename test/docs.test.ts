@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type ConfigField, configFields } from '../src/config/config-fields.ts';
 import { type PPOConfig, ppoConfigSchema } from '../src/config/ppo-config.ts';
 import { trainingConfigSchema } from '../src/config/training-config.ts';
+import { episodeMetrics } from '../src/environments/index.ts';
 import { readDocument, root } from './helpers/doc-snippets.ts';
 import { tablesUnder } from './helpers/doc-tables.ts';
 import { trainTiny } from './helpers/ppo-run.ts';

@@ -111,6 +111,8 @@ async function prepare(
     ...{ model, ...rewards },
     ...(environment && {
       environment,
+      // An environment may be the only reward.
+      rewards: rewards.rewards.length > 0 ? rewards.rewards : undefined,
       journal: journal?.journal,
       chatTemplateKwargs: readChatTemplateKwargs(config.chatTemplateKwargs ?? '{}'),
     }),

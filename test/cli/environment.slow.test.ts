@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 let folder: string;
 const at = (name: string) => join(folder, name);
 
-/** Answers with a random number, and kills its process once, in the middle of step 3, if told so. */
+/** Answers with a random number, and kills its process once, at its sixth call, if told so. */
 const environment = `import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { multiTurn } from 'proximal';
 
@@ -19,7 +19,7 @@ const armed = new URL('./kill', import.meta.url);
 export default multiTurn(({ messages, turn, row }) => {
   appendFileSync(calls, 'x');
   const count = readFileSync(calls, 'utf8').length;
-  if (existsSync(armed) && readFileSync(armed, 'utf8') === 'armed' && count === 14) {
+  if (existsSync(armed) && readFileSync(armed, 'utf8') === 'armed' && count === 6) {
     writeFileSync(armed, 'done');
     process.kill(process.pid, 'SIGKILL');
   }
