@@ -137,7 +137,7 @@ export async function loadRewards(
 
 /** Whether all scores come from people while the run waits. Then evaluation is impossible. */
 export function hasOnlyHumanReward({ reward }: Pick<RunConfig, 'reward'>): boolean {
-  return reward.every((text) => parseRewardSpec(text).kind === 'live');
+  return reward.length > 0 && reward.every((text) => parseRewardSpec(text).kind === 'live');
 }
 
 /** The config without live human scores: people score training responses only. */

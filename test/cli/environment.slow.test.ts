@@ -69,8 +69,10 @@ describe('proximal train --environment', () => {
     expect(resumed.status, resumed.stderr).toBe(0);
     expect(weights('killed')).toEqual(weights('whole'));
     expect(answers('killed')).toEqual(answers('whole'));
-    // The call that was killed had no answer, so it is the only one that is made again.
-    expect(readFileSync(at('calls.txt'), 'utf8').length).toBe(answers('whole').length + 1);
+    // Only calls that were in flight, at most one per prompt of the step, are made again.
+    const repeated = readFileSync(at('calls.txt'), 'utf8').length - answers('whole').length;
+    expect(repeated).toBeGreaterThan(0);
+    expect(repeated).toBeLessThanOrEqual(2);
   });
 
   test('needs consent to run the environment of a folder that somebody else made', async () => {
