@@ -17,6 +17,7 @@ import { benchRewardThread } from './reward-thread.ts';
 import { benchScaleOut } from './scale-out.ts';
 import { benchSmallUpdate } from './small-update.ts';
 import { benchSteady } from './steady.ts';
+import { benchTools } from './tools.ts';
 import { benchTrunk } from './trunk.ts';
 
 interface Benchmark {
@@ -39,6 +40,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   dashboard: benchmark(benchDashboard),
   'demo-profile': benchmark(benchDemoProfile),
   steady: benchmark(benchSteady),
+  tools: benchmark(benchTools),
   trunk: benchmark(benchTrunk),
   'base-precision': benchmark(benchBasePrecision),
   'reward-thread': benchmark(benchRewardThread),

@@ -64,6 +64,23 @@ export {
   readRows,
 } from './data/index.ts';
 export {
+  type AnswerTurn,
+  type Environment,
+  type EnvironmentAnswer,
+  type EnvironmentTurn,
+  type Episode,
+  type EpisodeTurn,
+  type MultiTurnOptions,
+  multiTurn,
+  type ToolCallOptions,
+  type ToolCallRecord,
+  type ToolDefinition,
+  type ToolErrorKind,
+  type ToolSet,
+  type ToolsOptions,
+  tools,
+} from './environments/index.ts';
+export {
   type FinishReason,
   type GeneratedText,
   type GenerationOptions,

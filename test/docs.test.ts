@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type ConfigField, configFields } from '../src/config/config-fields.ts';
 import { type PPOConfig, ppoConfigSchema } from '../src/config/ppo-config.ts';
 import { trainingConfigSchema } from '../src/config/training-config.ts';
+import { episodeMetrics } from '../src/environments/index.ts';
 import { readDocument, root } from './helpers/doc-snippets.ts';
 import { tablesUnder } from './helpers/doc-tables.ts';
 import { trainTiny } from './helpers/ppo-run.ts';
@@ -21,6 +22,7 @@ describe('metrics.md', () => {
     tablesUnder(text, heading).map(({ metric }) => wordIn(metric!));
   const valueMetrics = [...namesUnder('Value model'), 'eval/explained_variance'];
   const stageNames = namesUnder('SFT and reward model');
+  const episodeNames = namesUnder('Episodes');
 
   test.each<[string, PPOConfig['advantageEstimator'], readonly string[]]>([
     ['with a value model', 'gae', []],
@@ -35,7 +37,7 @@ describe('metrics.md', () => {
       return event.type === 'evaluation' ? Object.keys(event.metrics) : [];
     });
     const general = emitted.map((name) => name.replace('rewards/countX/', 'rewards/{source}/'));
-    const excluded = [...missing, ...stageNames];
+    const excluded = [...missing, ...stageNames, ...episodeNames];
     const expected = namesUnder().filter((name) => !excluded.includes(name));
     expect([...new Set(general)].sort()).toEqual(expected.toSorted());
   });
@@ -45,6 +47,12 @@ describe('metrics.md', () => {
     const shared = ['episode', 'lr', 'perf/rss_mb'];
     expect([...new Set(emitted)].sort()).toEqual([...stageNames, ...shared].sort());
     expect(namesUnder()).toEqual(expect.arrayContaining(shared));
+  });
+
+  test('has the metrics of episodes, and no others', () => {
+    const call = { output: '7', seconds: 1 };
+    const metrics = episodeMetrics([{ messages: [], turns: [{ end: 1, calls: [call] }] }]);
+    expect(Object.keys(metrics).sort()).toEqual(episodeNames.toSorted());
   });
 
   test('has a formula and a unit for each metric', () => {

@@ -22,7 +22,7 @@ export function makeProblems(seed: number): Problem[] {
 }
 
 /** The calculator that the policy can call. */
-export const calculator = {
+const calculator = {
   description: 'Computes a product',
   inputSchema: z.object({ expression: z.string().regex(/^\d+\*\d+$/) }),
   execute: ({ expression }: { expression: string }) => {

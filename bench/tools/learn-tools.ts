@@ -22,9 +22,9 @@ export type Algorithm = 'ppo' | 'grpo';
 
 export const ALGORITHMS: readonly Algorithm[] = ['ppo', 'grpo'];
 
-const SFT_STEPS = 500;
+const SFT_STEPS = 450;
 const SFT_PROBLEMS = 2048;
-const RL_STEPS = 40;
+const RL_STEPS = 60;
 const HELD_OUT = 64;
 
 const shared: PPOConfigOptions = {
@@ -33,6 +33,7 @@ const shared: PPOConfigOptions = {
   samplesPerPrompt: 4,
   ppoEpochs: 2,
   learningRate: 2e-3,
+  schedule: 'linear',
   klCoef: 0.01,
   gamma: 1,
   lam: 1,
@@ -95,7 +96,7 @@ async function fineTune(
     {
       seed,
       fullParameters: true,
-      learningRate: 5e-3,
+      learningRate: 3e-3,
       schedule: 'linear',
       batchSize,
       numEpochs: epochs,

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import type { Tokenizer } from '../base-setup/index.ts';
+import { readChatTemplateKwargs } from '../config/data-config.ts';
 import { ConfigError } from '../config/parse-config.ts';
 import {
   type RunConfig,
@@ -7,13 +9,16 @@ import {
   runConfigSchema,
   runConfigShape,
 } from '../config/run-config.ts';
+import type { Environment } from '../environments/index.ts';
 import { pathExists } from '../fs/index.ts';
 import { evaluationMetrics, type Performance } from '../loop/evaluation-report.ts';
+import { EpisodeContext } from '../ppo-trainer/episode-context.ts';
 import { evaluatePolicy, type PolicyEvaluation } from '../run/evaluate-policy.ts';
 import { findAdapter, findModel } from '../run/find-model.ts';
 import { expectTrustedRewards, recordTrustedRewards } from '../run/reward-trust.ts';
 import { commandOf, readConfigOf } from '../run/run-config-files.ts';
 import { count, loadHeldOutPrompts } from '../run/run-data.ts';
+import { checkEnvironment, loadEnvironment } from '../run/run-environment.ts';
 import { readRunConfig } from '../run/run-folder.ts';
 import { checkRewards, withoutHumanReward } from '../run/run-rewards.ts';
 import { readRunState } from '../run/run-state.ts';
@@ -31,6 +36,7 @@ import { bold, dim, lineWidth, type Output, stripControls } from './terminal.ts'
 const about = `Compare a policy with its reference, the model without the adapter. If --adapter is the folder of a run, its settings are the defaults, and its validation prompts are used.`;
 
 const { prompts, split, promptColumn, template, chat, systemPrompt } = runConfigShape;
+const { chatTemplateKwargs, environment } = runConfigShape;
 const { modelName, revision, basePrecision, device, reward } = runConfigShape;
 const { maxPromptTokens, truncatePrompts, maxPrompts } = runConfigShape;
 const { rewardTimeout, humanFallback, missingEosPenalty } = runConfigShape;
@@ -41,10 +47,10 @@ const { rolloutPrecision, rolloutBatchSize } = runConfigShape;
 const groups = {
   'Prompts:': {
     ...{ modelName, revision, basePrecision, device },
-    ...{ prompts, split, promptColumn, template, chat, systemPrompt },
+    ...{ prompts, split, promptColumn, template, chat, systemPrompt, chatTemplateKwargs },
     ...{ maxPromptTokens, truncatePrompts, maxPrompts },
   },
-  'Rewards:': { reward, rewardTimeout, humanFallback, missingEosPenalty },
+  'Rewards:': { reward, environment, rewardTimeout, humanFallback, missingEosPenalty },
   'Responses:': {
     ...{ maxNewTokens, temperature, topK, topP, minP, stop, seed, evalBestOf, logSamples },
     ...{ rolloutPrecision, rolloutBatchSize },
@@ -86,9 +92,15 @@ async function evaluateModel(
   const resolved = await resolveConfig(folder, values);
   const config = withoutHumanReward(resolved);
   await checkRewards(config);
-  if (folder !== undefined && values.reward === undefined) {
-    await expectTrustedRewards(config, { run: folder, trust, allowChanged: false });
-    for (const warning of await recordTrustedRewards(config)) warn(warning);
+  checkEnvironment(config);
+  // Code that the folder of the run names, rather than the user.
+  const code = {
+    reward: values.reward === undefined ? config.reward : [],
+    environment: values.environment === undefined ? config.environment : undefined,
+  };
+  if (folder !== undefined) {
+    await expectTrustedRewards(code, { run: folder, trust, allowChanged: false });
+    for (const warning of await recordTrustedRewards(code)) warn(warning);
   }
   if (config.reward.length < resolved.reward.length) {
     warn('The reward human is left out, because people score training responses only');
@@ -97,7 +109,10 @@ async function evaluateModel(
   const { tokenizer, base } = model;
   const contextLength = base.architecture.config.max_position_embeddings;
   const { prompts } = values;
-  const records = await loadHeldOutPrompts(config, { tokenizer, contextLength, prompts });
+  const opened = await loadEnvironment(config, { modules: packageEntries });
+  const episodes = opened && makeEpisodes(config, { environment: opened, tokenizer });
+  const context = { tokenizer, contextLength, tools: opened?.tools };
+  const records = await loadHeldOutPrompts(config, { ...context, prompts });
   const line = new StatusLine(process.stderr);
   const show = (part: string, done: number, total: number) =>
     line.show(dim(`Evaluating the ${part}: ${done} of ${total}`, process.stderr));
@@ -105,6 +120,7 @@ async function evaluateModel(
     evaluatePolicy(config, {
       model,
       prompts: records,
+      episodes,
       adapter: folder,
       signal,
       onProgress: show,
@@ -114,6 +130,16 @@ async function evaluateModel(
   ).finally(() => line.clear());
   const text = json ? JSON.stringify(evaluation) : formatEvaluation(evaluation, process.stdout);
   process.stdout.write(`${text}\n`);
+}
+
+function makeEpisodes(
+  { chatTemplateKwargs: text = '{}' }: Pick<RunConfig, 'chatTemplateKwargs'>,
+  options: { readonly environment: Environment; readonly tokenizer: Tokenizer },
+): EpisodeContext {
+  return new EpisodeContext(options.tokenizer, {
+    environment: options.environment,
+    chatTemplateKwargs: readChatTemplateKwargs(text),
+  });
 }
 
 /** What to evaluate, and the base under it: `--model` may also be a run or an adapter, and without it the

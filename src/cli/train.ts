@@ -15,6 +15,7 @@ import { optimizerSteps } from '../ppo-trainer/ppo-step.ts';
 import { ppoIdentity } from '../ppo-trainer/ppo-training.ts';
 import { expectTrustedRewards } from '../run/reward-trust.ts';
 import { describePrompts, pick } from '../run/run-data.ts';
+import { checkEnvironment, loadEnvironment } from '../run/run-environment.ts';
 import { rewardInputs } from '../run/run-inputs.ts';
 import { checkRewards, hasOnlyHumanReward, tryRewards } from '../run/run-rewards.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
@@ -56,6 +57,7 @@ export function addTrain(command: Command): void {
 /** Plans a PPO run. */
 export async function planTraining(config: RunConfig, resumed?: ResumedRun): Promise<RunPlan> {
   await checkRewards(config);
+  checkEnvironment(config);
   return planRun(config, (model) => planWork(config, { model, resumed }), resumed);
 }
 
@@ -66,7 +68,8 @@ interface PlanContext {
 
 async function planWork(config: RunConfig, { model, resumed }: PlanContext): Promise<PlannedWork> {
   const { counts, base } = model;
-  const sources = await readTrainSources(config, model);
+  const environment = await openEnvironment(config, resumed);
+  const sources = await readTrainSources(config, model, { environment });
   const { data: prompts, start, fitted } = sources;
   const policy = measureAdapter(config, { model, start });
   const hasValue = config.advantageEstimator === 'gae';
@@ -115,6 +118,14 @@ async function planWork(config: RunConfig, { model, resumed }: PlanContext): Pro
       return countFlops(config, work);
     },
   };
+}
+
+/** Loads the environment of a planned run; that of a folder from somebody else needs consent. */
+async function openEnvironment(config: RunConfig, resumed: ResumedRun | undefined) {
+  if (config.environment === undefined) return undefined;
+  if (resumed !== undefined)
+    await expectTrustedRewards(config, { ...resumed, run: resumed.folder });
+  return loadEnvironment(config, { modules: packageEntries });
 }
 
 interface Work {

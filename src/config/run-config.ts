@@ -39,6 +39,11 @@ export const runOwnShape = {
     .describe(
       'Where scores come from: reward.ts, http://server/score, human (people score while the run waits), human:scores.jsonl or model:folder, optionally followed by a weight such as =0.5; or a built-in reward such as brevity:target=20,weight=0.5; a name may come first, such as polite=keyword:please; repeatable',
     ),
+  environment: name
+    .optional()
+    .describe(
+      'File that exports the environment of episodes with several turns, such as tools; prompts are then chats, and its code runs in this process',
+    ),
   rewardTimeout: z
     .number()
     .positive()
@@ -125,8 +130,8 @@ export interface RunKind<O extends object, C extends AnyRunConfig> {
 }
 
 function findRunContradiction(config: RunConfig): string | undefined {
-  const { reward, valueInit } = config;
-  if (reward.length === 0) {
+  const { reward, valueInit, environment } = config;
+  if (reward.length === 0 && environment === undefined) {
     return 'reward must be set, such as reward.ts, http://server/score, human, human:scores.jsonl or model:folder, got nothing';
   }
   const [error] = reward.flatMap((text) => findRewardError(text) ?? []);
@@ -138,7 +143,24 @@ function findRunContradiction(config: RunConfig): string | undefined {
   if (config.queue !== undefined && config.queue !== noQueue && config.keepPasses) {
     return 'keepPasses must not be true with a queue, because jobs on workers reuse nothing; leave it out';
   }
-  return findPpoContradiction(config) ?? findDataContradiction(config);
+  return (
+    findEnvironmentContradiction(config) ??
+    findPpoContradiction(config) ??
+    findDataContradiction(config)
+  );
+}
+
+/** Episodes need a policy that generates in the trainer's process. */
+function findEnvironmentContradiction(config: RunConfig): string | undefined {
+  const { environment, queue, rollouts } = config;
+  if (environment === undefined) return undefined;
+  if (queue !== undefined && queue !== noQueue) {
+    return 'environment must not be set with a queue, because tools run in the trainer; remove one of them';
+  }
+  if (rollouts !== undefined) {
+    return 'environment must not be set with rollouts by a server, because tools run in the trainer; remove one of them';
+  }
+  return undefined;
 }
 
 const dataFile = /\.(jsonl|ndjson|json|csv|tsv|txt|parquet)(\.gz)?$/i;
@@ -147,7 +169,14 @@ const dataFile = /\.(jsonl|ndjson|json|csv|tsv|txt|parquet)(\.gz)?$/i;
 type PathFields = Partial<
   Pick<
     RunConfigOptions,
-    'modelName' | 'adapter' | 'prompts' | 'validationFile' | 'output' | 'reward' | 'rolloutFolder'
+    | 'modelName'
+    | 'adapter'
+    | 'prompts'
+    | 'validationFile'
+    | 'output'
+    | 'reward'
+    | 'environment'
+    | 'rolloutFolder'
   >
 > & { data?: string };
 
@@ -157,7 +186,7 @@ type PathFields = Partial<
 export function resolvePaths<C extends PathFields>(config: C, folder: string): C {
   const resolved: PathFields = {};
   const { modelName, adapter, prompts, data, validationFile, output, reward } = config;
-  const { rolloutFolder } = config;
+  const { rolloutFolder, environment } = config;
   if (typeof modelName === 'string') resolved.modelName = resolveIfPath(modelName, folder);
   if (typeof prompts === 'string') resolved.prompts = resolveIfPath(prompts, folder);
   if (typeof data === 'string') resolved.data = resolveIfPath(data, folder);
@@ -166,6 +195,7 @@ export function resolvePaths<C extends PathFields>(config: C, folder: string): C
   if (typeof output === 'string') resolved.output = resolvePath(output, folder);
   if (typeof rolloutFolder === 'string')
     resolved.rolloutFolder = resolvePath(rolloutFolder, folder);
+  if (typeof environment === 'string') resolved.environment = resolvePath(environment, folder);
   if (typeof adapter === 'string') resolved.adapter = resolvePath(adapter, folder);
   if (Array.isArray(reward)) resolved.reward = reward.map((text) => resolveReward(text, folder));
   return { ...config, ...resolved };

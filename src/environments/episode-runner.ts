@@ -6,7 +6,7 @@ import { parseToolCalls } from './parse-tool-calls.ts';
 import type { TurnRenderer } from './turn-renderer.ts';
 
 /** A prompt of an episode. */
-export interface EpisodePrompt {
+interface EpisodePrompt {
   readonly text: string;
   readonly tokens: Int32Array;
   /** The conversation that `text` renders; by default one message of the user. */

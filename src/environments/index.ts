@@ -1,6 +1,5 @@
 export {
   type AnswerJournal,
-  type AnswerKey,
   type AnswerRow,
   RowJournal,
 } from './answer-journal.ts';
@@ -14,7 +13,7 @@ export type {
   ToolErrorKind,
 } from './environment.ts';
 export { episodeMetrics } from './episode-metrics.ts';
-export { type EpisodePrompt, EpisodeRunner } from './episode-runner.ts';
+export { EpisodeRunner } from './episode-runner.ts';
 export { type AnswerTurn, type MultiTurnOptions, multiTurn } from './multi-turn.ts';
 export type { ToolCallOptions, ToolDefinition, ToolSet } from './tool-set.ts';
 export { type ToolsOptions, tools } from './tools.ts';

@@ -22,7 +22,7 @@ export interface ToolCallOptions {
 export type ToolSet = Readonly<Record<string, ToolDefinition>>;
 
 /** Input that a schema accepts, or why it does not. */
-export type CheckedInput = { readonly value: unknown } | { readonly problem: string };
+type CheckedInput = { readonly value: unknown } | { readonly problem: string };
 
 /** A tool whose schema has been read. */
 export interface ReadyTool {

@@ -15,4 +15,4 @@ export {
   Sampler,
   type SamplingOptions,
 } from './sampler/sampler.ts';
-export type { FinishReason, GeneratedText, TokenEvent, Turn } from './sequence.ts';
+export type { FinishReason, GeneratedText, TokenEvent } from './sequence.ts';

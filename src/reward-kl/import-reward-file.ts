@@ -6,15 +6,25 @@ import { describeThrown } from './describe-failure.ts';
 import type { WeightedSource } from './reward-source.ts';
 import { type Rewards, toWeightedSources } from './to-weighted-sources.ts';
 
-/** URLs of modules by the names that a reward file can import without installing them. */
+/** URLs of modules by the names that a user's file can import without installing them. */
 export type ModuleUrls = Readonly<Record<string, string>>;
 
-/** Imports the default export of a TypeScript or JavaScript file. */
+/** Imports the default export of a TypeScript or JavaScript file with rewards. */
 export async function importRewardFile(file: string, modules: ModuleUrls = {}): Promise<unknown> {
   const path = resolve(file);
   if (!existsSync(path)) {
     throw new Error(`Cannot load ${file}: it must be a file with rewards, got no such file`);
   }
+  return importUserFile(file, { modules, contents: 'its rewards' });
+}
+
+/** Imports the default export of a TypeScript or JavaScript file.
+ *  @param options.contents what the file exports, for errors, such as `its rewards` */
+export async function importUserFile(
+  file: string,
+  { modules, contents }: { readonly modules: ModuleUrls; readonly contents: string },
+): Promise<unknown> {
+  const path = resolve(file);
   let module: unknown;
   try {
     const virtualModules = await provideModules(path, modules);
@@ -28,7 +38,7 @@ export async function importRewardFile(file: string, modules: ModuleUrls = {}): 
   if ('default' in module) return module.default;
   const names = Object.keys(module).join(', ') || 'nothing';
   throw new TypeError(
-    `Cannot use ${file}: it must export its rewards as default, got ${names}; use "export default"`,
+    `Cannot use ${file}: it must export ${contents} as default, got ${names}; use "export default"`,
   );
 }
 

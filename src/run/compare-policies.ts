@@ -155,6 +155,11 @@ function loadPromptsFor(
   { base, tokenizer }: LoadedModel,
   { config, prompts }: RespondOptions,
 ): Promise<readonly PromptRecord[]> {
+  if (config.environment !== undefined) {
+    throw new Error(
+      `Cannot compare policies: responses must have one turn, got a run with the environment ${config.environment}; use proximal evaluate`,
+    );
+  }
   const contextLength = base.architecture.config.max_position_embeddings;
   return loadHeldOutPrompts(config, { tokenizer, contextLength, prompts });
 }

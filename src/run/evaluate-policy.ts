@@ -3,8 +3,10 @@ import type { RunConfig } from '../config/run-config.ts';
 import { sharedPrecision } from '../generation/index.ts';
 import type { EvaluationReport, Performance } from '../loop/evaluation-report.ts';
 import { type LoadedModel, PolicyModel } from '../models/index.ts';
+import type { EpisodeContext } from '../ppo-trainer/episode-context.ts';
 import type { EvaluationPrompt, Scorer } from '../ppo-trainer/evaluator.ts';
 import { Evaluator } from '../ppo-trainer/evaluator.ts';
+import { EnvironmentSource } from '../reward-kl/environment-source.ts';
 import { RewardComputer } from '../reward-kl/index.ts';
 import { findAdapter } from './find-model.ts';
 import { loadRewards } from './run-rewards.ts';
@@ -15,6 +17,8 @@ export interface EvaluatePolicyOptions {
   readonly prompts: readonly EvaluationPrompt[];
   /** Receives a sentence about an adapter or reward model that may be for another base. */
   readonly warn?: ((message: string) => void) | undefined;
+  /** The environment of episodes with several turns; prompts must have its tools. */
+  readonly episodes?: EpisodeContext | undefined;
   /** The policy's adapter, or the run that trained it; without it only the reference is evaluated. */
   readonly adapter?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -42,7 +46,10 @@ export async function evaluatePolicy(
   options: EvaluatePolicyOptions,
 ): Promise<PolicyEvaluation> {
   const { rewards, dispose } = await loadRewards({ ...config, valueInit: 'zero' }, options);
-  const computer = new RewardComputer({ config, sources: rewards });
+  const environment = options.episodes?.environment;
+  const own = environment !== undefined && environment.hasRewards !== false;
+  const sources = [...rewards, ...(own ? [{ source: new EnvironmentSource(), weight: 1 }] : [])];
+  const computer = new RewardComputer({ config, sources });
   try {
     return await compare(config, { ...options, computer });
   } finally {
@@ -83,8 +90,9 @@ type MeasureOptions = Omit<EvaluatePolicyOptions, 'adapter'> & {
 
 async function measure(
   config: RunConfig,
-  { model, prompts, start, adapter, scorer, signal, onProgress }: MeasureOptions,
+  options: MeasureOptions,
 ): Promise<Omit<EvaluationReport, 'convergence'>> {
+  const { model, prompts, start, adapter, scorer, signal, onProgress } = options;
   const { rolloutBatchSize: batchSize, rolloutPrecision: precision } = config;
   const roles = { base: model.base, tokenizer: model.tokenizer, batchSize };
   const shared = sharedPrecision(model.base);
@@ -92,7 +100,8 @@ async function measure(
   const policy = new PolicyModel({ ...roles, precision, adapter });
   const part = adapter === start ? 'reference' : 'policy';
   try {
-    const evaluator = new Evaluator({ config, policy, reference, scorer });
+    const { episodes } = options;
+    const evaluator = new Evaluator({ config, policy, reference, scorer, episodes });
     return await evaluator.measure(prompts, {
       step: 0,
       signal,

@@ -13,7 +13,10 @@ export const TRUST_VARIABLE = 'PROXIMAL_TRUST_FOLDER';
 /** Environment variable with the token for reward servers. */
 const TOKEN_VARIABLE = 'PROXIMAL_REWARD_TOKEN';
 
-/** A reward file and all files that it imports by path. */
+/** What names the code of a run. */
+type CodeConfig = Pick<RunConfig, 'reward' | 'environment'>;
+
+/** A reward file or environment and all files that it imports by path. */
 interface RewardCode {
   /** The reward file comes first. */
   readonly files: readonly { readonly path: string; readonly sha256: string }[];
@@ -35,7 +38,7 @@ export interface TrustOptions {
 /** Requires that the user has run the reward files of a run's config before, or trusts them: the run's
  *  folder may come from somebody else. Executes nothing. */
 export async function expectTrustedRewards(
-  config: Pick<RunConfig, 'reward'>,
+  config: CodeConfig,
   { run, trust, allowChanged }: TrustOptions,
 ): Promise<void> {
   if (trust) return;
@@ -80,7 +83,7 @@ function findServers({ reward }: Pick<RunConfig, 'reward'>) {
 
 /** Records that the user has run the reward files of a config and sent a token to its servers. Returns a warning if that is impossible,
  *  as without a home: the run continues, and resuming it needs consent. */
-export async function recordTrustedRewards(config: Pick<RunConfig, 'reward'>): Promise<string[]> {
+export async function recordTrustedRewards(config: CodeConfig): Promise<string[]> {
   try {
     for (const { files, record } of await findRewardCode(config)) {
       if (await pathExists(record)) continue;
@@ -102,11 +105,12 @@ export async function recordTrustedRewards(config: Pick<RunConfig, 'reward'>): P
   }
 }
 
-/** The code that a config's rewards execute. */
-async function findRewardCode({ reward }: Pick<RunConfig, 'reward'>): Promise<RewardCode[]> {
+/** The code that a config's rewards and environment execute. */
+async function findRewardCode({ reward, environment }: CodeConfig): Promise<RewardCode[]> {
   const specs = reward.map(parseRewardSpec).filter(({ kind }) => kind === 'file');
+  const places = [...specs.map(({ place }) => place), ...(environment ? [environment] : [])];
   return Promise.all(
-    specs.map(async ({ place }) => {
+    places.map(async (place) => {
       const file = resolve(place);
       const paths = await listImports(file);
       const files = await Promise.all(

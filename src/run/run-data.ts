@@ -18,19 +18,24 @@ export interface DataContext {
   readonly contextLength: number;
   /** Called with each file before it is read. */
   readonly onFile?: ((file: DataFile) => void) | undefined;
+  /** JSON schemas of the functions of the run's environment. */
+  readonly tools?: readonly object[] | undefined;
 }
 
-type PromptsConfig = DataConfig & Pick<RunConfig, 'seed' | 'maxNewTokens'>;
+type PromptsConfig = DataConfig & Pick<RunConfig, 'seed' | 'maxNewTokens' | 'environment'>;
 
 /** Loads the prompts of a PPO run. */
 export function loadRunPrompts(
   config: PromptsConfig,
-  { tokenizer, contextLength, onFile }: DataContext,
+  { tokenizer, contextLength, onFile, tools }: DataContext,
 ): Promise<PromptDataset> {
   const { prompts, seed, maxNewTokens } = config;
   const { prompts: _, ...options } = pick(config, dataConfigShape);
   return loadPrompts(prompts, tokenizer, {
     ...(options as PromptOptions),
+    // The turns of an episode are messages.
+    ...(config.environment !== undefined && { chat: true }),
+    tools,
     seed,
     maxNewTokens,
     contextLength,

@@ -88,8 +88,11 @@ export async function adapterInputs(
   return folder === undefined ? [] : hashFolder(folder, { names: adapterFiles, owner });
 }
 
-/** Reward files with their imports, reward models, files with human scores, and schemas. */
-export async function rewardInputs({ reward }: Pick<RunConfig, 'reward'>): Promise<RunInput[]> {
+/** Reward files with their imports, reward models, files with human scores, schemas, and the environment. */
+export async function rewardInputs({
+  reward,
+  environment,
+}: Pick<RunConfig, 'reward' | 'environment'>): Promise<RunInput[]> {
   const files: Omit<RunInput, 'sha256'>[] = [];
   const models: RunInput[] = [];
   for (const { kind, place } of reward.map(parseRewardSpec)) {
@@ -99,15 +102,25 @@ export async function rewardInputs({ reward }: Pick<RunConfig, 'reward'>): Promi
       const folder = await findAdapter(place, { role: 'reward' });
       models.push(...(await adapterInputs(folder, `the reward model ${basename(place)}`)));
     }
-    if (kind !== 'file') continue;
-    const [file, ...imports] = await listImports(resolve(place));
-    files.push({ what: `reward ${basename(place)}`, path: file! });
-    for (const path of imports) {
-      const name = relative(dirname(file!), path).split(sep).join('/');
-      files.push({ what: `import ${name} of the reward ${basename(place)}`, path });
-    }
+    if (kind === 'file') files.push(...(await codeOf(place, 'reward')));
   }
+  if (environment !== undefined) files.push(...(await codeOf(environment, 'environment')));
   return [...(await hashAll(files)), ...models];
+}
+
+/** A file of the user with its imports. */
+async function codeOf(
+  place: string,
+  kind: 'reward' | 'environment',
+): Promise<Omit<RunInput, 'sha256'>[]> {
+  const [file, ...imports] = await listImports(resolve(place));
+  return [
+    { what: `${kind} ${basename(place)}`, path: file! },
+    ...imports.map((path) => {
+      const name = relative(dirname(file!), path).split(sep).join('/');
+      return { what: `import ${name} of the ${kind} ${basename(place)}`, path };
+    }),
+  ];
 }
 
 function schemaOf(place: string): Omit<RunInput, 'sha256'>[] {

@@ -23,6 +23,7 @@ export const runFileNames = {
   log: 'log.jsonl',
   note: 'note.json',
   workers: 'workers.json',
+  answers: 'answers.jsonl',
   events: 'events',
   checkpoints: checkpointsName,
 } as const;

@@ -138,7 +138,7 @@ export async function loadRewards(
 
 /** Whether all scores come from people while the run waits. Then evaluation is impossible. */
 export function hasOnlyHumanReward({ reward }: Pick<RunConfig, 'reward'>): boolean {
-  return reward.every((text) => parseRewardSpec(text).kind === 'live');
+  return reward.length > 0 && reward.every((text) => parseRewardSpec(text).kind === 'live');
 }
 
 /** The config without live human scores: people score training responses only. */
@@ -259,13 +259,14 @@ export function evaluationWithoutPeople({
   return {
     canEvaluate: true,
     warning: `Evaluations leave out human scores, because people score training responses only; they use ${sources.map(({ source }) => source.name).join(', ')}`,
-    replace: ({ config, policy, reference }) => ({
+    replace: ({ config, policy, reference, episodes }) => ({
       makeEvaluator: (training) => {
         const computer = new RewardComputer({ config, sources });
         return new Evaluator({
           config: { ...config, ...training },
           policy,
           reference,
+          episodes,
           scorer: (samples, context) => computer.score(samples, context),
         });
       },

@@ -1,3 +1,4 @@
+import { readChatTemplateKwargs } from '../config/data-config.ts';
 import { type PPOConfig, ppoConfigShape, resolvePPOConfig } from '../config/ppo-config.ts';
 import { parseRewardSpec } from '../config/reward-spec.ts';
 import {
@@ -10,6 +11,7 @@ import {
 } from '../config/run-config.ts';
 import { trainingConfigShape } from '../config/training-config.ts';
 import type { PromptDataset } from '../data/index.ts';
+import type { Environment } from '../environments/index.ts';
 import { withoutSecrets } from '../http/index.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import type { ModelHeader } from '../models/decoder/load-model.ts';
@@ -23,6 +25,7 @@ import { humanFolder } from './human-scores.ts';
 import { expectTrustedRewards, recordTrustedRewards } from './reward-trust.ts';
 import { completeConfig } from './run-config-files.ts';
 import { type DataContext, describePrompts, loadRunPrompts, pick } from './run-data.ts';
+import { checkEnvironment, loadEnvironment, openJournal } from './run-environment.ts';
 import { locateRunFiles } from './run-folder.ts';
 import { rewardInputs } from './run-inputs.ts';
 import { checkRewards, evaluationWithoutPeople, loadRewards } from './run-rewards.ts';
@@ -53,6 +56,7 @@ export async function trainRun(
 ): Promise<RunResult> {
   const { config: complete } = await resolveStart(completeConfig(config, trainKind));
   await checkRewards(complete);
+  checkEnvironment(complete);
   return runTraining(withoutConfigSecrets(complete), {
     ...options,
     prepare: async (model, checkInputs) => {
@@ -88,7 +92,8 @@ async function prepare(
   config: RunConfig & { readonly output: string },
   { model, checkInputs, modules, signal, ...consent }: PrepareOptions,
 ): Promise<RunWork<object>> {
-  const sources = await readTrainSources(config, model);
+  const environment = await openEnvironment(config, { modules, ...consent });
+  const sources = await readTrainSources(config, model, { environment });
   const { data: prompts, fitted, trainerConfig } = sources;
   signal?.throwIfAborted();
   const inputs = [...sources.inputs, ...(await rewardInputs(config))];
@@ -101,8 +106,16 @@ async function prepare(
   });
   const evaluation = evaluationWithoutPeople({ live, ...rewards });
   const queue = await connectToQueue(config, { model, trainerConfig, warnings });
+  const journal = environment && (await openJournal(locateRunFiles(config.output).answers));
   const trainer = new PPOTrainer(trainerConfig, {
     ...{ model, ...rewards },
+    ...(environment && {
+      environment,
+      // An environment may be the only reward.
+      rewards: rewards.rewards.length > 0 ? rewards.rewards : undefined,
+      journal: journal?.journal,
+      chatTemplateKwargs: readChatTemplateKwargs(config.chatTemplateKwargs ?? '{}'),
+    }),
     replace: (components) => ({
       ...evaluation?.replace?.(components),
       ...queue?.replace(components),
@@ -139,10 +152,22 @@ async function prepare(
     result: () => ({}),
     dispose: async () => {
       dispose();
+      journal?.close();
       await queue?.close();
       await trainer.dispose();
     },
   };
+}
+
+/** Loads the environment of a run; that of a folder from somebody else needs consent. */
+async function openEnvironment(
+  config: RunConfig & { readonly output: string },
+  { modules, ...consent }: TrainRunOptions,
+): Promise<Environment | undefined> {
+  if (config.environment === undefined) return undefined;
+  const { resume = false, trust = false, allowChangedInputs: allowChanged = false } = consent;
+  if (resume) await expectTrustedRewards(config, { run: config.output, trust, allowChanged });
+  return loadEnvironment(config, { modules });
 }
 
 /** Requires that reward files which the folder of a run names may be executed, and records that they
@@ -207,8 +232,10 @@ export interface TrainSources extends RunSources<PromptDataset> {
 export async function readTrainSources(
   config: RunConfig,
   model: ModelHeader,
+  { environment }: { readonly environment?: Environment | undefined } = {},
 ): Promise<TrainSources> {
-  const load = (context: DataContext) => loadRunPrompts(config, context);
+  const tools = environment?.tools;
+  const load = (context: DataContext) => loadRunPrompts(config, { ...context, tools });
   const sources = await readSources(config, { model, load });
   const { data: prompts, start } = sources;
   const fitted = fitMemory(config, { architecture: model.base.architecture, prompts });
