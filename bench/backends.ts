@@ -99,7 +99,7 @@ async function measureInterface(): Promise<number> {
   };
   const times = await timeAlternately(
     { direct, behind: () => compiled.run(feeds) },
-    { rounds: 400, warmup: 20 },
+    { rounds: 200, warmup: 10 },
   );
   await compiled.dispose();
   await session.release();
@@ -107,8 +107,8 @@ async function measureInterface(): Promise<number> {
 }
 
 function smallGraph(): Graph {
-  let x = input('x', [64, 256]);
-  for (let layer = 0; layer < 4; layer++) x = silu(linear(x, input(`w${layer}`, [256, 256])));
+  let x = input('x', [256, 512]);
+  for (let layer = 0; layer < 4; layer++) x = silu(linear(x, input(`w${layer}`, [512, 512])));
   return makeGraph({ y: x });
 }
 

@@ -34,7 +34,7 @@ export interface RowPass {
 }
 
 /** What a pass saved. */
-export interface Tape {
+interface Tape {
   readonly save: SaveList | undefined;
   readonly dropout: boolean;
   /** Per session from the first trained layer up: the values of each pass over some of the rows, in

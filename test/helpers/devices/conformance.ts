@@ -51,7 +51,7 @@ export async function worstOf(differences: AsyncIterable<Difference>): Promise<n
 }
 
 /** Outputs and gradients of every op and every function of the goldens. */
-export async function* compareOps(device: Backend): AsyncGenerator<Difference> {
+async function* compareOps(device: Backend): AsyncGenerator<Difference> {
   const calls: Readonly<Record<string, Call>> = { ...callOp, ...callFunction };
   for (const golden of [...readGoldens('ops'), ...readGoldens('functions')]) {
     const graph = goldenGraph(calls[golden.function]!, golden);
@@ -62,7 +62,7 @@ export async function* compareOps(device: Backend): AsyncGenerator<Difference> {
 }
 
 /** A decoder block with LoRA: output and all gradients. */
-export async function* compareBlock(device: Backend): AsyncGenerator<Difference> {
+async function* compareBlock(device: Backend): AsyncGenerator<Difference> {
   const golden = readBlockGolden();
   const plan = layoutOf(golden.config, golden.lengths);
   const graph = buildLayer(golden.config, golden.lora, plan.form);
