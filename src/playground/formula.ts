@@ -1,5 +1,5 @@
 /** What a formula can read about a response. */
-export interface FormulaText {
+interface FormulaText {
   readonly prompt: string;
   readonly response: string;
   /** Number of tokens. */

@@ -119,6 +119,8 @@ export type WorkerMessage =
 
 /** A place to send messages to and receive them from: a worker, or the page of one. */
 export interface MessagePlace {
+  /** Sends a message. */
   postMessage(message: unknown): void;
+  /** Receives messages. */
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
 }

@@ -19,8 +19,11 @@ import type {
 
 /** A worker that can be ended. */
 export interface TrainerWorker extends MessagePlace {
+  /** Receives messages. */
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  /** Receives errors of the script. */
   addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void;
+  /** Ends the worker. */
   terminate(): void;
 }
 
@@ -38,6 +41,7 @@ export interface WebTrainOptions extends TrainingConfigOptions {
   readonly rewards: Rewards;
   /** What policy and reference start from; a fresh adapter by default. */
   readonly adapter?: AdapterFiles | undefined;
+  /** Receives what the run reports. */
   readonly onEvent?: ((event: TrainEvent) => void) | undefined;
 }
 

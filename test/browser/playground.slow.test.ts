@@ -14,7 +14,7 @@ import { readZip } from '../helpers/read-zip.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { makeTempFolder } from '../helpers/runtime-temp-folder.ts';
 
-const timeout = 300_000;
+const timeout = 900_000;
 const STEPS = 12;
 
 async function start(page: Page): Promise<void> {
