@@ -84,6 +84,7 @@ describe('a chat', () => {
     expect(await format({ prompt: 'cat' }, { chat: true })).toEqual({
       text: 'cat and ',
       isChat: true,
+      messages: [user('cat')],
     });
     const options = { chat: true, systemPrompt: 'dog' };
     expect((await format({ prompt: 'cat' }, options)).text).toBe('dog and cat and ');
@@ -91,7 +92,11 @@ describe('a chat', () => {
 
   test('comes from messages up to the last that is not an answer', async () => {
     const messages = [user('a'), assistant('b'), user('c'), assistant('d')];
-    expect(await format({ messages })).toEqual({ text: 'a and b and c and ', isChat: true });
+    expect(await format({ messages })).toEqual({
+      text: 'a and b and c and ',
+      isChat: true,
+      messages: messages.slice(0, 3),
+    });
     expect((await format({ prompt: messages })).text).toBe('a and b and c and ');
   });
 
