@@ -70,7 +70,7 @@ describe('HumanSource', () => {
       `Cannot read ${join(folder, 'no.jsonl')}: it must be a JSON Lines file, got no such file`,
     );
     await expect(HumanSource.load(folder)).rejects.toThrow(
-      `Cannot read ${folder}: it must be a JSON Lines file, got EISDIR`,
+      `Cannot read ${folder}: it must be a regular file, got a folder; move it away`,
     );
   });
 });

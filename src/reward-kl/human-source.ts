@@ -1,4 +1,4 @@
-import { readRegularText } from '../fs/index.ts';
+import { readRegularText, UnusableFileError } from '../fs/index.ts';
 import {
   messageOf,
   RewardError,
@@ -73,6 +73,7 @@ export class HumanSource implements RewardSource {
 
 async function readScoredTexts(file: string): Promise<ScoredText[]> {
   const text = await readRegularText(file).catch((cause: NodeJS.ErrnoException) => {
+    if (cause instanceof UnusableFileError) throw cause;
     const got = cause.code === 'ENOENT' ? 'no such file' : messageOf(cause);
     throw new Error(`Cannot read ${file}: it must be a JSON Lines file, got ${got}`, { cause });
   });

@@ -14,6 +14,16 @@ const source = {
 } as const;
 
 describe('groupsFromModel()', () => {
+  // It comes first, because later tests use the same thread.
+  it('parses the file of prompts in another thread', async () => {
+    const threads: unknown[] = [];
+    const count = (thread: unknown) => threads.push(thread);
+    process.on('worker', count);
+    onTestFinished(() => void process.off('worker', count));
+    await groupsFromModel({ ...source, name: 'model', samples: 1, limit: 1, seed: 3 });
+    expect(threads).toHaveLength(1);
+  });
+
   it('generates different responses to selected prompts and reports progress', async () => {
     const told: number[][] = [];
     const groups = await groupsFromModel({
@@ -32,15 +42,6 @@ describe('groupsFromModel()', () => {
     expect(responses[0]!.text).not.toBe(responses[1]!.text);
     expect(groups.filter((group) => group.responses.length === 2).length).toBeGreaterThan(7);
     expect(groups.every((group) => group.responses.length <= 2)).toBe(true);
-  });
-
-  it('parses the file of prompts in another thread', async () => {
-    const threads: unknown[] = [];
-    const count = (thread: unknown) => threads.push(thread);
-    process.on('worker', count);
-    onTestFinished(() => void process.off('worker', count));
-    await groupsFromModel({ ...source, name: 'model', samples: 1, limit: 1, seed: 3 });
-    expect(threads).toHaveLength(1);
   });
 
   it('fills a queue, one at a time', async () => {
