@@ -17,7 +17,7 @@ const rows = [
   { path: 'models/decoder' },
   { path: 'generation' },
   { path: 'models' },
-  { path: 'environments', only: ['columns', 'base-setup', 'generation'] },
+  { path: 'environments', only: ['columns', 'engine/hash', 'base-setup', 'generation'] },
   { path: 'data', only: ['fs', 'config', 'base-setup', 'engine/random'] },
   { path: 'loop', only: ['fs', 'columns', 'config', 'base-setup', 'data', 'engine/optim'] },
   { path: 'token-attribution|reward-kl|advantage|experience-buffer|training' },

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { Sha256 } from '../engine/hash/index.ts';
 import type { EnvironmentAnswer } from './environment.ts';
 
 /** The turn that an answer belongs to. */
@@ -53,7 +53,7 @@ export class RowJournal implements AnswerJournal {
 }
 
 function toRow({ text, scope, prompt, sample, turn }: AnswerKey): Omit<AnswerRow, 'answer'> {
-  const sha256 = createHash('sha256').update(text).digest('hex');
+  const sha256 = new Sha256().update(text).hex();
   return { scope, prompt, sample, turn, sha256 };
 }
 
