@@ -52,7 +52,7 @@ function Row({ row, onOpen }: { row: SampleRow; onOpen: (index: number) => void 
         {row.hasTokens && (
           <button
             type="button"
-            aria-label={`Tokens of sample ${row.index}, step ${row.step}`}
+            aria-label={`${row.length} tokens of sample ${row.index}, step ${row.step}`}
             onClick={() => onOpen(row.index)}
           >
             {row.length}

@@ -24,9 +24,10 @@ async function start(page: Page): Promise<void> {
 
 async function untilStep(page: Page, step: number): Promise<void> {
   const steps = (text: string | null) => Number(/(\d+) steps? done/.exec(text ?? '')?.[1] ?? 0);
-  const status = page.getByRole('status').first();
+  // The output of the β slider is a status, too.
+  const status = page.getByText(/\d+ steps? done/).first();
   await expect
-    .poll(async () => steps(await status.textContent()), { timeout, interval: 50 })
+    .poll(async () => steps(await status.textContent({ timeout })), { timeout, interval: 50 })
     .toBeGreaterThanOrEqual(step);
 }
 
@@ -136,7 +137,7 @@ describeInBrowser('training in a tab', (browser) => {
     const errors = tokens.logprobs.map((x, i) => Math.abs(x - logprobs[0]![i]!));
     expect(Math.max(...errors)).toBeLessThan(1e-4);
     const cli = await runCli(
-      ...['generate', embeddedFolder, '--adapter', folder, '--prompt', tokens.prompt],
+      ...['generate', '--model', embeddedFolder, '--adapter', folder, '--prompt', tokens.prompt],
     );
     expect(cli.status, cli.stderr).toBe(0);
     expect(foreign).toEqual([]);
@@ -184,7 +185,7 @@ async function downloadAdapter(page: Page): Promise<string> {
 }
 
 async function copyTokensOf(page: Page, step: number) {
-  for (const button of await page.getByRole('button', { name: /^Tokens of sample/ }).all()) {
+  for (const button of await page.getByRole('button', { name: /tokens of sample/ }).all()) {
     const label = await button.getAttribute('aria-label');
     if (!label?.endsWith(`step ${step}`)) continue;
     await button.click();
