@@ -287,8 +287,8 @@ const estimatorDefaults: {
   readonly [Name in PPOConfig['advantageEstimator']]: PPOConfigOptions;
 } = { gae: {}, rloo: withoutValues, grpo: withoutValues, 'reinforce++': withoutValues };
 
-/** Responses up to this long do not justify a packed copy of an 8-bit base (docs/decisions/0016). */
-const SHORT_RESPONSE = 63;
+/** Tokens from which a packed copy of an 8-bit base pays (docs/decisions/0016). */
+const LONG_RESPONSE = 64;
 
 /** Rollouts over an 8-bit base multiply bytes; long ones are faster from a packed copy. */
 function rolloutDefaults({
@@ -296,7 +296,7 @@ function rolloutDefaults({
   maxNewTokens: longest = generationConfigSchema.shape.maxNewTokens.parse(undefined),
 }: NonNullable<PPOConfigOptions>): PPOConfigOptions {
   if (basePrecision === 'f32') return {};
-  return { rolloutPrecision: longest > SHORT_RESPONSE ? 'int8-packed' : 'int8' };
+  return { rolloutPrecision: longest >= LONG_RESPONSE ? 'int8-packed' : 'int8' };
 }
 
 /** Fills in the defaults that depend on other settings: those of the preset, then of the estimator.
@@ -307,9 +307,8 @@ export function fillDependentDefaults<O extends PPOConfigOptions>(options: O): O
     Object.entries(options ?? {}).filter(([, value]) => value !== undefined),
   ) as O;
   const preset = presets[set.preset!];
-  const rollouts = rolloutDefaults(set);
   const estimator = set.advantageEstimator ?? preset?.advantageEstimator;
-  return { ...estimatorDefaults[estimator!], ...rollouts, ...preset, ...set };
+  return { ...estimatorDefaults[estimator!], ...rolloutDefaults(set), ...preset, ...set };
 }
 
 /** Checks hyper-parameters and fills in the defaults.
