@@ -10,15 +10,15 @@ export class Limiter {
 
   /** Runs a function when there is room. */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.running >= this.limit) {
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
-    }
-    this.running++;
+    if (this.running < this.limit) this.running++;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
       return await work();
     } finally {
-      this.running--;
-      this.waiting.shift()?.();
+      // The next one takes over the place, so that nobody can enter in between.
+      const next = this.waiting.shift();
+      if (next === undefined) this.running--;
+      else next();
     }
   }
 }
