@@ -13,7 +13,7 @@ import {
 import { type Feeds, freeTensors, type Tensor, tensor } from '../engine/runtime/index.ts';
 import type { BaseModel } from '../models/decoder/base-model.ts';
 import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
-import { attentionBias, type KvStore, type PromptKeys, roundUp } from './kv-cache.ts';
+import { attentionBias, capacityFor, type KvStore, type PromptKeys } from './kv-cache.ts';
 
 /** Graphs that change the keys and values of all layers in one run: names of their inputs and outputs. */
 const cacheNames = (layers: number) =>
@@ -39,7 +39,7 @@ export class DeviceKvCache implements KvStore {
   }
 
   reserve(tokens: number): void {
-    this.needed = Math.max(this.needed, roundUp(tokens));
+    this.needed = Math.max(this.needed, capacityFor(tokens));
   }
 
   setLength(slot: number, length: number): void {

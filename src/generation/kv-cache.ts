@@ -1,24 +1,27 @@
 import { type Tensor, tensor } from '../engine/runtime/index.ts';
 import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
 
-/** Capacity grows in steps of this many tokens. */
-const CAPACITY_STEP = 64;
+/** Capacities are multiples of this many tokens. */
+const CAPACITY_STEP = 32;
+/** Extra room, as a fraction of the tokens: every step reads the whole capacity, and growing copies it. */
+const SPARE = 1 / 8;
 /** Attention bias of positions without a token. */
 const MASKED = -1e9;
 
 /** Bytes of a float32 cache for texts of a given length.
- *  @example 28 layers of 8 heads of 128, 1 text of 64 tokens  →  28·8·128·64·2·4 = 14,680,064 */
+ *  @example 28 layers of 8 heads of 128, 1 text of 80 tokens  →  28·8·128·96·2·4 = 22,020,096 */
 export function cacheBytes(
   config: DecoderConfig,
   { slots, length }: { readonly slots: number; readonly length: number },
 ): number {
   const { num_hidden_layers: layers, num_key_value_heads: heads, head_dim: size } = config;
-  return 2 * 4 * layers * heads * size * slots * roundUp(length);
+  return 2 * 4 * layers * heads * size * slots * capacityFor(length);
 }
 
-/** A capacity that has room for this many tokens. */
-export function roundUp(tokens: number): number {
-  return Math.ceil(tokens / CAPACITY_STEP) * CAPACITY_STEP;
+/** A capacity that has room for this many tokens and some more.
+ *  @example 65 tokens  →  96;  257  →  320 */
+export function capacityFor(tokens: number): number {
+  return Math.ceil((tokens * (1 + SPARE)) / CAPACITY_STEP) * CAPACITY_STEP;
 }
 
 /** Keys and values of one text outside the cache, [kvHeads, length, D] per layer. */
@@ -100,7 +103,7 @@ export class KvCache implements KvStore {
   /** Grows the capacity to sequences of this many tokens. */
   reserve(tokens: number): void {
     if (tokens <= this.capacity) return;
-    const capacity = roundUp(tokens);
+    const capacity = capacityFor(tokens);
     this.keys = this.resized(this.keys, capacity);
     this.values = this.resized(this.values, capacity);
     this.bias = new Float32Array(this.slots * capacity).fill(MASKED);
