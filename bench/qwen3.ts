@@ -1,9 +1,9 @@
 import { tensor } from '../src/engine/runtime/index.ts';
+import type { BasePrecision } from '../src/models/decoder/base-model.ts';
 import { BaseModel } from '../src/models/decoder/base-model.ts';
 import { type Architecture, readArchitecture } from '../src/models/decoder/families/index.ts';
 import { byName, type NamedWeight } from '../src/models/decoder/fingerprint-weights.ts';
 import { quantizeBase } from '../src/models/decoder/quantize-base.ts';
-import type { BasePrecision } from '../src/models/decoder/read-base.ts';
 import { weightShapes } from '../src/models/decoder/weight-shapes.ts';
 
 /** The fields of Qwen3-0.6B's config.json that set its shape. */

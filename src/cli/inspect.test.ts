@@ -161,7 +161,9 @@ describe('estimateMemory()', () => {
   });
 
   test('counts a copy of an int8 base for packed rollouts only', () => {
-    const { rolloutEngine, ppo } = estimateMemory(architecture, parameters, 'int8');
+    const { rolloutEngine, ppo } = estimateMemory(architecture, parameters, {
+      basePrecision: 'int8',
+    });
     expect(rolloutEngine.int8).toBe(0);
     expect(rolloutEngine['int8-packed']).toBe(memory.rolloutEngine.int8);
     expect(ppo.update['int8-packed'] - ppo.update.int8).toBe(rolloutEngine['int8-packed']);

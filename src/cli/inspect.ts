@@ -5,6 +5,7 @@ import { resolvePPOConfig } from '../config/ppo-config.ts';
 import type { SaveList } from '../engine/graph/index.ts';
 import { type DeviceReport, findDevices } from '../engine/runtime/index.ts';
 import { engineBytes, type RolloutPrecision } from '../generation/decode-weights.ts';
+import type { BasePrecision } from '../models/decoder/base-model.ts';
 import type { DecoderConfig } from '../models/decoder/decoder-config.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { readConfig } from '../models/decoder/load-model.ts';
@@ -13,8 +14,7 @@ import {
   loraConfigs,
   type ParameterCounts,
 } from '../models/decoder/parameter-counts.ts';
-import { baseBytes } from '../models/decoder/quantize-base.ts';
-import type { BasePrecision } from '../models/decoder/read-base.ts';
+import { baseBytes, holdBase } from '../models/decoder/quantize-base.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { findModel } from '../run/find-model.ts';
 import { layerActivationBytes } from '../training/activation-bytes.ts';
@@ -95,7 +95,10 @@ async function reportModel(
     architecture: architecture.config,
     parameters,
     files: await listFiles(folder),
-    memory: estimateMemory(architecture, parameters, basePrecision),
+    memory: estimateMemory(architecture, parameters, {
+      basePrecision,
+      held: await holdBase(architecture, basePrecision),
+    }),
     devices: await findDevices(),
   };
 }
@@ -161,7 +164,10 @@ const tokens = batch.batch * batch.length;
 export function estimateMemory(
   architecture: Architecture,
   parameters: ParameterCounts,
-  basePrecision: BasePrecision = 'f32',
+  {
+    basePrecision = 'f32',
+    held = basePrecision,
+  }: { readonly basePrecision?: BasePrecision; readonly held?: BasePrecision } = {},
 ): MemoryEstimate {
   const { config } = architecture;
   const layers = config.num_hidden_layers;
@@ -170,10 +176,10 @@ export function estimateMemory(
   const perToken = 8 * layers * config.num_key_value_heads * config.head_dim;
   const layerAtWork = layerBytes('all');
   return {
-    base: baseBytes(architecture, basePrecision),
+    base: baseBytes(architecture, held),
     basePrecision,
     roles: estimateRoles(parameters.lora.attention, config.hidden_size),
-    rolloutEngine: engineBytes(architecture, basePrecision),
+    rolloutEngine: engineBytes(architecture, held),
     kvCache: { perToken, perSequence: batch.length * perToken },
     activations: {
       none: layers * layerBytes('none'),
@@ -182,7 +188,7 @@ export function estimateMemory(
     },
     layerAtWork,
     logits: 2 * 4 * Math.min(tokens * config.vocab_size, LOGITS_AT_ONCE),
-    ppo: estimatePpo(architecture, basePrecision),
+    ppo: estimatePpo(architecture, { basePrecision, held }),
   };
 }
 
@@ -204,11 +210,11 @@ function estimateRoles(adapter: number, head: number): MemoryEstimate['roles'] {
 /** Memory of a run with this batch, half of its tokens in prompts. */
 function estimatePpo(
   architecture: Architecture,
-  basePrecision: BasePrecision,
+  { basePrecision, held }: { readonly basePrecision: BasePrecision; readonly held: BasePrecision },
 ): MemoryEstimate['ppo'] {
   const half = batch.length / 2;
   const config = resolvePPOConfig({ batchSize: batch.batch, maxNewTokens: half, basePrecision });
-  const run = { config, promptLengths: [half], rewardModels: 1 };
+  const run = { config, promptLengths: [half], rewardModels: 1, held };
   const estimator = new MemoryEstimator(architecture, run);
   const estimate = (phase: 'rollout' | 'update') => {
     const bytes = (rolloutPrecision: RolloutPrecision) =>

@@ -15,6 +15,7 @@ import { readLoopState } from '../loop/loop-state-files.ts';
 import { countSteps, type LoopConfig } from '../loop/train-loop.ts';
 import type { ModelHeader } from '../models/decoder/load-model.ts';
 import { countParameters, type ParameterCounts } from '../models/decoder/parameter-counts.ts';
+import { holdBase } from '../models/decoder/quantize-base.ts';
 import { expectLogRows } from '../run/log-rows.ts';
 import { compareInputs, modelInputs, type RunInput } from '../run/run-inputs.ts';
 import type { RunSources } from '../run/run-sources.ts';
@@ -222,10 +223,10 @@ export interface StageData extends Pick<PlannedWork, 'unit' | 'warnings' | 'inpu
 }
 
 /** The plan of SFT or reward training. */
-export function planStage(
+export async function planStage(
   config: StageConfig,
   { model, data }: { readonly model: ModelContext; readonly data: StageData },
-): PlannedWork {
+): Promise<PlannedWork> {
   const { unit, warnings, inputs, identity, start } = data;
   const { trainLengths, validationLengths, isFull, head } = data;
   const { counts } = model;
@@ -234,13 +235,14 @@ export function planStage(
   const adapter = isFull ? undefined : measureAdapter(config, { model, start });
   const trained = adapter === undefined ? counts.total : adapter.size + headSize;
   const longest = [...trainLengths, ...validationLengths].reduce((a, b) => Math.max(a, b), 0);
+  const held = await holdBase(architecture, config.basePrecision);
   return {
     ...{ unit, warnings, longest, inputs, identity },
     train: trainLengths.length,
     validation: validationLengths.length,
     trainable: { [isFull ? 'model' : head === 'scalar' ? 'adapter and head' : 'adapter']: trained },
     memory: {
-      training: estimateStageBytes(architecture, { config, trained, longest, isFull, head }),
+      training: estimateStageBytes(architecture, { config, trained, longest, isFull, head, held }),
     },
     flops: (schedule) => stageFlops(config, { counts, data, schedule, adapter }),
   };

@@ -1,7 +1,7 @@
 import type { PPOConfig } from '../config/ppo-config.ts';
 import { byteProduct, constant, type RowFormat } from '../engine/graph/index.ts';
 import { byteLimit } from '../engine/runtime/index.ts';
-import type { BaseModel } from '../models/decoder/base-model.ts';
+import type { BaseModel, BasePrecision } from '../models/decoder/base-model.ts';
 import { ByteWeight } from '../models/decoder/byte-weight.ts';
 import { decodeGraph } from '../models/decoder/decode-graph.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
@@ -36,8 +36,8 @@ export function recomputesLogprobs({
 }
 
 /** The fastest precision that needs no copy of a base's weights. */
-export function sharedPrecision({ precision }: Pick<BaseModel, 'precision'>): RolloutPrecision {
-  return precision === 'int8' ? 'int8' : 'f32-feeds';
+export function sharedPrecision({ bytes }: Pick<BaseModel, 'bytes'>): RolloutPrecision {
+  return bytes === undefined ? 'f32-feeds' : 'int8';
 }
 
 /** How the decode graph of a model holds its weights: on a device, all graphs share one copy. */
@@ -99,10 +99,11 @@ function constantProducts(base: BaseModel): WeightSource['product'] {
   };
 }
 
-/** Bytes of weights that the decode graph holds in addition to the base, per precision. */
+/** Bytes of weights that the decode graph holds in addition to the base, per precision.
+ *  @param held how the base holds its matrices */
 export function engineBytes(
   architecture: Architecture,
-  basePrecision: BaseModel['precision'] = 'f32',
+  held: BasePrecision = 'f32',
 ): Readonly<Record<RolloutPrecision, number>> {
   const sizes = new Map<string, { f32: number; int8: number }>();
   const fed = fedWeights();
@@ -125,6 +126,6 @@ export function engineBytes(
   const total = (precision: 'f32' | 'int8') =>
     [...sizes.values()].reduce((sum, size) => sum + size[precision], 0);
   const packed = total('int8');
-  const int8 = basePrecision === 'int8' ? 0 : packed;
+  const int8 = held === 'int8' ? 0 : packed;
   return { f32: total('f32'), 'f32-feeds': 0, int8, 'int8-packed': packed };
 }

@@ -113,7 +113,7 @@ export function buildComponents(
     rewardComputer: new RewardComputer({ config, sources: rewardSources(options, rewardModel) }),
     advantageComputer: new AdvantageComputer(config),
     buffer: ExperienceBuffer.forConfig(config),
-    maxCachedTokens: cachedTokens(base.architecture, config),
+    maxCachedTokens: cachedTokens(base, config),
     episodes: makeEpisodes(config, model, options),
   };
   const { rolloutServers } = options;

@@ -2,6 +2,7 @@ import { concatInts, offsetsOf } from '../columns/index.ts';
 import type { PPOConfig } from '../config/ppo-config.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
+import { memoryMetrics } from '../engine/runtime/index.ts';
 import type { Episode } from '../environments/index.ts';
 import { type Experience, ExperienceBuffer } from '../experience-buffer/index.ts';
 import type { GeneratedText, TurnResponder } from '../generation/index.ts';
@@ -20,7 +21,6 @@ import {
   StepCache,
   StepPlan,
 } from '../training/index.ts';
-import { memoryMetrics } from '../training/machine-memory.ts';
 import { reusesPrompts, type SequenceKey } from '../training/micro-batches.ts';
 import type { PPOComponents } from './components.ts';
 import type { RolledOut } from './episode-context.ts';

@@ -36,7 +36,7 @@ export async function connectQueue(options: ConnectOptions): Promise<QueueClient
       model: {
         name: config.modelName,
         revision: config.revision,
-        precision: base.bytes === undefined ? 'f32' : 'int8',
+        precision: base.precision,
         fingerprint: base.fingerprint(),
       },
       config,

@@ -3,8 +3,8 @@ import { readPeftConfig } from '../base-setup/lora/peft-files.ts';
 import { ConfigError } from '../config/parse-config.ts';
 import { pathExists } from '../fs/index.ts';
 import { CheckpointStore, checkpointsName } from '../loop/checkpoint-store.ts';
+import type { BasePrecision } from '../models/decoder/base-model.ts';
 import { chooseBasePrecision, describeSlowBytes } from '../models/decoder/base-precision.ts';
-import type { BasePrecision } from '../models/decoder/read-base.ts';
 import { locateRunFiles, readRunConfig } from './run-folder.ts';
 import { stateName } from './run-state.ts';
 

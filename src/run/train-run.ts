@@ -15,6 +15,7 @@ import type { Environment } from '../environments/index.ts';
 import { withoutSecrets } from '../http/index.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import type { ModelHeader } from '../models/decoder/load-model.ts';
+import { holdBase } from '../models/decoder/quantize-base.ts';
 import type { LoadedModel } from '../models/index.ts';
 import type { PPOComponents } from '../ppo-trainer/components.ts';
 import { PPOTrainer } from '../ppo-trainer/ppo-trainer.ts';
@@ -238,7 +239,7 @@ export async function readTrainSources(
   const load = (context: DataContext) => loadRunPrompts(config, { ...context, tools });
   const sources = await readSources(config, { model, load });
   const { data: prompts, start } = sources;
-  const fitted = fitMemory(config, { architecture: model.base.architecture, prompts });
+  const fitted = await fitMemory(config, { architecture: model.base.architecture, prompts });
   const own = pick(fitted.config, ppoConfigShape);
   return {
     ...sources,
@@ -254,14 +255,15 @@ export interface FittedConfig<C extends RunConfig> {
 }
 
 /** Adjusts a config to its `memory` limit; without a limit it is unchanged. */
-function fitMemory<C extends RunConfig>(
+async function fitMemory<C extends RunConfig>(
   config: C,
   { architecture, prompts }: { architecture: Architecture; prompts: PromptDataset },
-): FittedConfig<C> {
+): Promise<FittedConfig<C>> {
   const all = [...prompts.train, ...prompts.validation];
   const promptLengths = all.map(({ tokens }) => tokens.length);
   const models = config.reward.filter((spec) => parseRewardSpec(spec).kind === 'model');
-  const options = { config, promptLengths, rewardModels: models.length };
+  const held = await holdBase(architecture, config.basePrecision);
+  const options = { config, promptLengths, rewardModels: models.length, held };
   if (config.memory === undefined) {
     return { config, estimate: new MemoryEstimator(architecture, options).estimate(config) };
   }

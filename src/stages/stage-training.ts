@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { StageConfig } from '../config/stage-config.ts';
 import type { ParameterGroup } from '../engine/optim/index.ts';
+import { memoryMetrics } from '../engine/runtime/index.ts';
 import {
   type Metrics,
   NonFiniteError,
@@ -11,7 +12,6 @@ import {
 } from '../loop/index.ts';
 import type { Weights } from '../models/index.ts';
 import type { RoleOptimizer } from '../training/index.ts';
-import { memoryMetrics } from '../training/machine-memory.ts';
 
 /** What differs between supervised fine-tuning and reward-model training. */
 export interface Stage {

@@ -136,8 +136,9 @@ describe('cachedTokens()', () => {
 
   it('is the number of the config if there is one', () => {
     const config = resolvePPOConfig({ maxCachedTokens: 77 });
-    expect(cachedTokens(architecture, config)).toBe(77);
-    expect(cachedTokens(architecture, resolvePPOConfig())).toBeGreaterThan(77);
+    const base = { architecture, bytes: undefined };
+    expect(cachedTokens(base, config)).toBe(77);
+    expect(cachedTokens(base, resolvePPOConfig())).toBeGreaterThan(77);
   });
 });
 

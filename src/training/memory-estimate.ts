@@ -1,16 +1,20 @@
 import { firstAdaptedLayer, toLoraConfig } from '../base-setup/lora/lora-config.ts';
 import { type PPOConfig, valueLoraFields } from '../config/ppo-config.ts';
 import type { StageConfig } from '../config/stage-config.ts';
+import { machineMemory } from '../engine/runtime/index.ts';
 import { engineBytes, recomputesLogprobs } from '../generation/decode-weights.ts';
 import { cacheBytes, chooseSlots } from '../generation/kv-cache.ts';
-import { defaultLayersPerSession } from '../models/decoder/base-model.ts';
+import {
+  type BaseModel,
+  type BasePrecision,
+  defaultLayersPerSession,
+} from '../models/decoder/base-model.ts';
 import type { Architecture } from '../models/decoder/families/index.ts';
 import { countAdapter, countParameters } from '../models/decoder/parameter-counts.ts';
 import { baseBytes } from '../models/decoder/quantize-base.ts';
 import { LOGITS_AT_ONCE } from '../models/decoder/token-head.ts';
 import { activationMeter, layerActivationBytes } from './activation-bytes.ts';
 import { TRAINED_LOGITS_AT_ONCE } from './language-pass.ts';
-import { machineMemory } from './machine-memory.ts';
 import { firstStepIsWhole } from './micro-batches.ts';
 
 /** The settings that determine the memory of a run. */
@@ -31,6 +35,8 @@ export interface MemoryOptions {
   readonly promptLengths: readonly number[];
   /** Reward models over the base. */
   readonly rewardModels: number;
+  /** How the base holds its matrices (`holdBase`); at the precision of the config by default. */
+  readonly held?: BasePrecision | undefined;
 }
 
 /** Bytes of a process that runs PPO. */
@@ -58,14 +64,14 @@ const LOGIT_COPIES = 5;
 const CONVERTING_SESSIONS = 4;
 
 /** Bytes of a base and of what running it needs besides activations. */
-function bytesOfBase(
-  architecture: Architecture,
-  { basePrecision }: Pick<PPOConfig, 'basePrecision'>,
-) {
-  const precision = basePrecision === 'int8' ? 'int8' : 'f32';
+function bytesOfBase(architecture: Architecture, held: BasePrecision): number {
   const { perLayer } = countParameters(architecture);
-  const copies = precision === 'int8' ? CONVERTING_SESSIONS * 4 * perLayer : 0;
-  return baseBytes(architecture, precision) + copies;
+  const copies = held === 'int8' ? CONVERTING_SESSIONS * 4 * perLayer : 0;
+  return baseBytes(architecture, held) + copies;
+}
+
+function heldBy({ basePrecision }: Pick<PPOConfig, 'basePrecision'>): BasePrecision {
+  return basePrecision === 'int8' ? 'int8' : 'f32';
 }
 
 /** Estimates the memory of a run under several settings: the base once, the decoder's weights, adapters
@@ -85,7 +91,7 @@ export class MemoryEstimator {
   private readonly promptTokens: number;
 
   constructor(architecture: Architecture, options: MemoryOptions) {
-    const { config, rewardModels } = options;
+    const { config, rewardModels, held = heldBy(config) } = options;
     const lora = toLoraConfig(config, architecture.config);
     const valueLora = toLoraConfig(valueLoraFields(config), architecture.config);
     const meter = (save: PPOConfig['saveActivations']) =>
@@ -98,14 +104,14 @@ export class MemoryEstimator {
       { length: config.batchSize },
       (_, i) => lengths[i % lengths.length] ?? 0,
     ).reduce((sum, length) => sum + length, 0);
-    this.engine = engineBytes(architecture, config.basePrecision === 'int8' ? 'int8' : 'f32');
+    this.engine = engineBytes(architecture, held);
     this.savedBytes = { none: meter('none'), matmul: meter('matmul'), all: meter('all') };
     this.frozen = { policy: firstAdaptedLayer(lora), value: firstAdaptedLayer(valueLora) };
     const [adapter, valueAdapter] = [lora, valueLora].map((it) => countAdapter(architecture, it));
     const trained = adapter! + (this.hasValues ? valueAdapter! : 0);
     this.resident =
       PROCESS +
-      bytesOfBase(architecture, config) +
+      bytesOfBase(architecture, held) +
       4 * ((OPTIMIZER_COPIES + STEP_COPIES) * trained + rewardModels * adapter!);
   }
 
@@ -238,10 +244,14 @@ function memoryForPasses(): number {
 
 /** Most tokens of a step whose forward passes are reused: the config's, or as many as fit into half of the
  *  memory of the machine. */
-export function cachedTokens(architecture: Architecture, config: PPOConfig): number {
+export function cachedTokens(
+  { architecture, bytes }: Pick<BaseModel, 'architecture' | 'bytes'>,
+  config: PPOConfig,
+): number {
   if (config.maxCachedTokens !== undefined) return config.maxCachedTokens;
   const estimator = new MemoryEstimator(architecture, {
     config,
+    held: bytes === undefined ? 'f32' : 'int8',
     promptLengths: [],
     rewardModels: 1,
   });
@@ -258,16 +268,18 @@ export interface StageMemoryOptions {
   /** Whether the base itself is trained instead of an adapter. */
   readonly isFull: boolean;
   readonly head: 'language' | 'scalar';
+  /** How the base holds its matrices; at the precision of the config by default. */
+  readonly held?: BasePrecision | undefined;
 }
 
 /** Bytes of SFT or reward training: the base, the trained weights with their optimiser, and the
  *  activations of the tokens that run together. */
 export function estimateStageBytes(
   architecture: Architecture,
-  { config, trained, longest, isFull, head }: StageMemoryOptions,
+  { config, trained, longest, isFull, head, held = heldBy(config) }: StageMemoryOptions,
 ): number {
   const { num_hidden_layers, vocab_size } = architecture.config;
-  const base = isFull ? 0 : bytesOfBase(architecture, config);
+  const base = isFull ? 0 : bytesOfBase(architecture, held);
   const fitting = Math.max(1, Math.floor(config.maxTokensAtOnce / longest));
   const batch = Math.min(fitting, config.batchSize);
   const lora = toLoraConfig(config, architecture.config);

@@ -2,9 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
-import type { BaseModel } from '../../src/models/decoder/base-model.ts';
+import type { BaseModel, BasePrecision } from '../../src/models/decoder/base-model.ts';
 import { loadBase, readConfig } from '../../src/models/decoder/load-model.ts';
-import type { BasePrecision } from '../../src/models/decoder/read-base.ts';
 
 /** What transformers computes for one sequence. */
 export interface GoldenSequence {

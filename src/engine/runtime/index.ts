@@ -13,6 +13,7 @@ export { countDeviceTensors, freeTensors, isOnHost } from './device-tensor.ts';
 export { backendOf } from './devices.ts';
 export type { Feeds, GraphInputs } from './feeds.ts';
 export { type DeviceReport, expectDevice, findDevices } from './find-devices.ts';
+export { machineMemory, memoryMetrics } from './machine-memory.ts';
 export { observeRuns, type RunRecord } from './observe-runs.ts';
 export { countSessions } from './session.ts';
 export { type HostDType, type Tensor, tensor } from './tensor.ts';

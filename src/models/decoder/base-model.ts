@@ -30,10 +30,15 @@ import { moduleShapes } from './weight-shapes.ts';
 /** Weights of a model by their Hugging Face names. */
 export type Weights = ReadonlyMap<string, Tensor<'float32'>>;
 
+/** Precision of a base's matrices: float32 numbers, or bytes with one scale per output. */
+export type BasePrecision = 'f32' | 'int8';
+
 /** How a base runs, and its name. */
 export interface BaseModelOptions {
   /** Its matrices in bytes, if it has them instead of float32 numbers. */
   readonly bytes?: ByteBase | undefined;
+  /** Of the float32 weights that its matrices were quantized from, if they were. */
+  readonly quantizedFrom?: BaseFingerprint | undefined;
   /** Number of layers that one ONNX Runtime session runs; all for small models, 1 for others. */
   readonly layersPerSession?: number;
   /** Where the graphs run; `cpu` by default. */
@@ -64,6 +69,7 @@ export class BaseModel implements AdapterBase {
   readonly backend: Backend;
   /** Rows of tensors, where the graphs run. */
   readonly deviceRows: DeviceRows;
+  private readonly quantizedFrom: BaseFingerprint | undefined;
   /** Weights in the memory of a device, by name. */
   private readonly uploaded = new Map<string, Promise<Tensor>>();
   private readonly compiled = new Map<string, Promise<CompiledGraph>>();
@@ -76,12 +82,14 @@ export class BaseModel implements AdapterBase {
       layersPerSession = defaultLayersPerSession(architecture),
       name,
       bytes,
+      quantizedFrom,
       device = 'cpu',
     }: BaseModelOptions = {},
   ) {
     this.architecture = architecture;
     this.weights = weights;
     this.bytes = bytes;
+    this.quantizedFrom = quantizedFrom;
     this.name = name;
     this.layersPerSession = layersPerSession;
     this.backend = backendOf(device);
@@ -93,15 +101,15 @@ export class BaseModel implements AdapterBase {
     return moduleShapes(this.architecture);
   }
 
-  /** The precision of the matrices. */
-  get precision(): 'f32' | 'int8' {
-    return this.bytes === undefined ? 'f32' : 'int8';
+  /** The precision of the matrices. The values of 8-bit ones may be held as float32 numbers. */
+  get precision(): BasePrecision {
+    return this.quantizedFrom === undefined ? 'f32' : 'int8';
   }
 
-  /** What identifies this model in adapters that are trained over it. A base in bytes is identified by the
+  /** What identifies this model in adapters that are trained over it. An 8-bit base is identified by the
    *  weights it was quantized from, so its adapters also fit those. */
   fingerprint(): BaseFingerprint {
-    return this.bytes?.fingerprint ?? fingerprintModel(this.architecture, this.weights);
+    return this.quantizedFrom ?? fingerprintModel(this.architecture, this.weights);
   }
 
   /** Logits [rows, V] of some hidden states. */

@@ -15,11 +15,11 @@ test('auto is int8 if products with bytes are at least a tenth faster, and says 
   expect((await choose(1.05)).precision).toBe('f32');
 });
 
-test('an 8-bit base is called slow only where its weights are converted to float32', async () => {
+test('says how an 8-bit base is held only where float32 is faster than bytes', async () => {
   const describe = (rows: 'float32' | 'two-byte') => describeSlowBytes(Promise.resolve({ rows }));
   expect(await describe('two-byte')).toBeUndefined();
   expect(await describe('float32')).toBe(
-    'Base precision int8: it saves memory but takes longer than f32, because this processor has no dot products of bytes; auto chooses the faster one',
+    'Base precision int8: this processor has no dot products of bytes, so 8-bit weights are held as float32 numbers if these fit into a third of the memory; f32 is as fast and more exact',
   );
   expect((await describeSlowBytes()) === undefined).toBe((await byteLimit()) === 127);
 });

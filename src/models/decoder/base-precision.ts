@@ -11,8 +11,8 @@ import {
 } from '../../engine/graph/index.ts';
 import { compile, type Feeds, tensor } from '../../engine/runtime/index.ts';
 import { readTextIfExists, writeAtomically } from '../../fs/index.ts';
+import type { BasePrecision } from './base-model.ts';
 import { exactFormat } from './quantize-base.ts';
-import type { BasePrecision } from './read-base.ts';
 
 /** How fast this machine multiplies by weights in bytes. */
 interface ByteSpeed {
@@ -43,12 +43,12 @@ export async function chooseBasePrecision(options: MeasureOptions = {}): Promise
   return { precision, message: `Base precision ${precision}: ${speed} here (${source})` };
 }
 
-/** Says that an 8-bit base is slower than float32 here, if the processor converts its weights. */
+/** Says how an 8-bit base is held here, if the processor multiplies float32 numbers faster than bytes. */
 export async function describeSlowBytes(
   format: Promise<Pick<ByteFormat, 'rows'>> = exactFormat(),
 ): Promise<string | undefined> {
   if ((await format).rows !== 'float32') return undefined;
-  return 'Base precision int8: it saves memory but takes longer than f32, because this processor has no dot products of bytes; auto chooses the faster one';
+  return 'Base precision int8: this processor has no dot products of bytes, so 8-bit weights are held as float32 numbers if these fit into a third of the memory; f32 is as fast and more exact';
 }
 
 export interface MeasureOptions {

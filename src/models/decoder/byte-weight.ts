@@ -1,4 +1,3 @@
-import type { BaseFingerprint } from '../../base-setup/lora/base-fingerprint.ts';
 import type { ByteFormat } from '../../engine/graph/index.ts';
 import { type Tensor, tensor } from '../../engine/runtime/index.ts';
 
@@ -16,8 +15,6 @@ export interface ByteBase {
   readonly weights: ReadonlyMap<string, ByteWeight>;
   /** How products with them are computed. */
   readonly format: ByteFormat;
-  /** Of the float32 weights that they were quantized from. */
-  readonly fingerprint: BaseFingerprint;
 }
 
 /** The sizes and the layout of a float32 weight. */

@@ -5,12 +5,11 @@ import { openSafetensors } from '../../base-setup/safetensors/index.ts';
 import { loadTokenizer, type Tokenizer } from '../../base-setup/tokenizer/index.ts';
 import { type Backend, backendOf, type Device, expectDevice } from '../../engine/runtime/index.ts';
 import { parseJsonObject, readRegularText } from '../../fs/index.ts';
-import type { BaseModel } from './base-model.ts';
+import type { BaseModel, BasePrecision } from './base-model.ts';
 import { chooseBasePrecision } from './base-precision.ts';
 import { type Architecture, readArchitecture } from './families/index.ts';
 import { byName, fingerprintStream, type NamedWeight } from './fingerprint-weights.ts';
 import {
-  type BasePrecision,
   checkShapes,
   expectMatchingVocabulary,
   type ReadBaseOptions,

@@ -14,7 +14,7 @@ import { BaseModel } from './base-model.ts';
 import { backward, forward } from './forward.ts';
 import { PackedBatch } from './packed-batch.ts';
 import { countParameters } from './parameter-counts.ts';
-import { baseBytes, orderedWeights, quantizeBase } from './quantize-base.ts';
+import { baseBytes, holdBase, orderedWeights, quantizeBase } from './quantize-base.ts';
 import { runTokenHead } from './token-head.ts';
 import { transposedModules } from './weight-shapes.ts';
 
@@ -38,6 +38,19 @@ const formats = [
   { rows: 'two-byte', maxByte, bound: 5e-4 * (127 / maxByte) ** 2 },
 ] as const;
 
+test('an 8-bit base is held as float32 where bytes are slower and float32 fits into memory', async () => {
+  const { architecture } = await loadFolder(fixtureFolder('llama-gqa'));
+  const size = baseBytes(architecture, 'f32');
+  const hold = (rows: 'float32' | 'two-byte', memory: number) =>
+    holdBase(architecture, 'int8', { format: Promise.resolve({ rows }), memory });
+  expect(await hold('two-byte', 100 * size)).toBe('int8');
+  expect(await hold('float32', 3 * size)).toBe('f32');
+  expect(await hold('float32', 3 * size - 4)).toBe('int8');
+  for (const precision of ['f32', 'auto'] as const) {
+    expect(await holdBase(architecture, precision)).toBe('f32');
+  }
+});
+
 describe.each(['llama-gqa', 'qwen2-untied', 'qwen3-tied', 'gpt2-default'])(
   '%s in bytes',
   (name) => {
@@ -46,6 +59,21 @@ describe.each(['llama-gqa', 'qwen2-untied', 'qwen3-tied', 'gpt2-default'])(
       original = await loadFolder(fixtureFolder(name));
     });
     afterAll(() => original.dispose());
+
+    test('has the same numbers, name and precision if they are held as float32', async () => {
+      const options = { layersPerSession: 1 };
+      const weights = orderedWeights(original);
+      const quantized = { ...options, held: 'int8', format: { rows: 'float32', maxByte } } as const;
+      const base = await quantizeBase(original.architecture, weights, quantized);
+      const exact = dequantized(base);
+      const held = await quantizeBase(original.architecture, weights, { ...options, held: 'f32' });
+      expect(held.bytes).toBeUndefined();
+      expect(held.precision).toBe('int8');
+      expect(held.fingerprint()).toEqual(original.fingerprint());
+      expect([...held.weights.keys()].sort()).toEqual([...original.weights.keys()].sort());
+      for (const [key, weight] of exact.weights) expect(held.weight(key)).toEqual(weight);
+      for (const model of [base, exact, held]) await model.dispose();
+    });
 
     describe.each(formats)('with $rows rows', ({ bound, ...format }) => {
       let [base, exact]: BaseModel[] = [];

@@ -1,13 +1,10 @@
 import type { SafetensorsReader } from '../../base-setup/safetensors/reader.ts';
 import { backendOf, type Tensor, tensor } from '../../engine/runtime/index.ts';
-import { BaseModel, type BaseModelOptions } from './base-model.ts';
+import { BaseModel, type BaseModelOptions, type BasePrecision } from './base-model.ts';
 import type { Architecture } from './families/index.ts';
 import { byName, type NamedWeight } from './fingerprint-weights.ts';
 import { quantizeBase } from './quantize-base.ts';
 import { weightShapes } from './weight-shapes.ts';
-
-/** Precision of a base's matrices: float32 numbers, or bytes with one scale per output. */
-export type BasePrecision = 'f32' | 'int8';
 
 /** Name and precision of a base that is read. */
 export interface ReadBaseOptions {
