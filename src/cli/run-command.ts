@@ -6,7 +6,7 @@ import { ConfigError } from '../config/parse-config.ts';
 import { type AnyRunConfig, type RunKind, resolvePaths } from '../config/run-config.ts';
 import { stringifyWithoutSecrets } from '../http/index.ts';
 import { resolveStart } from '../run/find-model.ts';
-import { completeConfig, readConfigOf } from '../run/run-config-files.ts';
+import { type ChangeableSettings, completeConfig, readConfigOf } from '../run/run-config-files.ts';
 import { checkRunFolder } from '../run/run-place.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
 import { addDashboardFlags, type DashboardFlags } from './dashboard-flags.ts';
@@ -180,7 +180,7 @@ interface ResumeInput<O extends object, C extends AnyRunConfig> {
 }
 
 /** The config of the run in a folder. Flags may only repeat it, except that maxSteps may extend it, queue
- *  may name other workers, and URLs may have other passwords. */
+ *  may name other workers, device another device, and URLs may have other passwords. */
 async function readResumedConfig<O extends object, C extends AnyRunConfig>(
   folder: string,
   { kind, file, values }: ResumeInput<O, C>,
@@ -190,11 +190,8 @@ async function readResumedConfig<O extends object, C extends AnyRunConfig>(
       `Cannot resume ${folder} with ${file}: a run continues with the config it started with; leave out --config`,
     );
   }
-  const { maxSteps, queue, ...repeated } = values as Partial<O> & {
-    readonly maxSteps?: number;
-    readonly queue?: string;
-  };
-  const config = await readConfigOf(folder, kind, { maxSteps, queue });
+  const { maxSteps, queue, device, ...repeated } = values as Partial<O> & ChangeableSettings;
+  const config = await readConfigOf(folder, kind, { maxSteps, queue, device });
   const saved = resolvePaths({ ...config, output: resolve(folder) }, process.cwd());
   const resolved = resolvePaths(repeated, process.cwd());
   for (const [key, value] of Object.entries(resolved)) {

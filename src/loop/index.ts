@@ -23,6 +23,7 @@ export {
   type LoopOptions,
   type LoopResult,
   NonFiniteError,
+  StepError,
   type StepOutcome,
   type Training,
   TrainLoop,

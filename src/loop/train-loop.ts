@@ -277,9 +277,10 @@ export class TrainLoop {
     const { step } = this.progress;
     // The original error matters more than a failure to save.
     if (step > 0) await this.save().catch(() => undefined);
-    if (!(error instanceof NonFiniteError)) return error;
+    if (!(error instanceof StepError)) return error;
     const saved = this.saved.step === step ? `; the state after step ${step} is saved` : '';
-    return new NonFiniteError(`Cannot complete step ${step + 1}: ${error.message}${saved}`);
+    error.message = `Cannot complete step ${step + 1}: ${error.message}${saved}`;
+    return error;
   }
 
   private get store(): LoopStore {
@@ -320,8 +321,13 @@ export function countSteps(
   return maxSteps ?? numEpochs * stepsPerEpoch;
 }
 
-/** A step produced a number that is not finite. The models are as they were before it. */
-export class NonFiniteError extends Error {
+/** A step that cannot be completed. The models are as they were before it. */
+export class StepError extends Error {
+  override readonly name: string = 'StepError';
+}
+
+/** A step produced a number that is not finite. */
+export class NonFiniteError extends StepError {
   override readonly name = 'NonFiniteError';
 }
 

@@ -4,6 +4,7 @@ import type { TrainingConfig } from '../config/training-config.ts';
 import type { PromptRecord } from '../data/index.ts';
 import { evaluationMetrics } from '../loop/evaluation-report.ts';
 import type { Training } from '../loop/index.ts';
+import { type DevicePlan, explainDeviceFailure } from '../training/device-failure.ts';
 import type { PPOComponents } from './components.ts';
 import type { Evaluator } from './evaluator.ts';
 import { MotionMonitor } from './motion-monitor.ts';
@@ -41,7 +42,11 @@ export function ppoTraining(components: PPOComponents, options: PPOTrainingOptio
     },
     step: async (indices, context) => {
       const batch = Array.from(indices, (i) => prompts[i]!);
-      const result = await ppoStep(components, batch, { ...context, log: training });
+      const result = await ppoStep(components, batch, { ...context, log: training }).catch(
+        (error: unknown) => {
+          throw explainDeviceFailure(error, devicePlan(config));
+        },
+      );
       const { metrics, experience } = result;
       const about = { step: context.step + 1, places: indices, components, training };
       const warning = motion.update(metrics) ?? components.episodes?.takeWarning();
@@ -59,6 +64,16 @@ export function ppoTraining(components: PPOComponents, options: PPOTrainingOptio
       return { metrics: evaluationMetrics(report), report, improved: performanceImproved, stop };
     },
     state: makeState?.(components, monitors),
+  };
+}
+
+/** What a step has on its device at once. */
+function devicePlan(config: PPOConfig): DevicePlan {
+  const { maxTokensAtOnce, microBatchSize, rolloutBatchSize } = config;
+  const { batchSize, samplesPerPrompt, maxNewTokens } = config;
+  return {
+    ...{ maxTokensAtOnce, microBatchSize, rolloutBatchSize },
+    ...{ batchSize, samplesPerPrompt, maxNewTokens },
   };
 }
 

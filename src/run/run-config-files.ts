@@ -22,16 +22,19 @@ export function completeConfig<O extends object, C extends AnyRunConfig>(
   return { ...config, output: resolve(config.output ?? defaultOutput(kind.prefix)) };
 }
 
+/** What may differ when a run is resumed: its length, its workers and its device. */
+export interface ChangeableSettings {
+  readonly maxSteps?: number | undefined;
+  readonly queue?: string | undefined;
+  readonly device?: string | undefined;
+}
+
 /** The config to resume the run in a folder, which may have been moved.
- *  @param changes.maxSteps another number of steps for the whole run
- *  @param changes.queue other workers, or none */
+ *  @param changed settings that replace those of the run */
 export async function readConfigOf<O extends object, C extends AnyRunConfig>(
   folder: string,
   kind: RunKind<O, C>,
-  {
-    maxSteps,
-    queue,
-  }: { readonly maxSteps?: number | undefined; readonly queue?: string | undefined } = {},
+  changed: ChangeableSettings = {},
 ): Promise<C> {
   const saved = await readRunConfig(folder);
   const command = commandOf(saved);
@@ -40,12 +43,11 @@ export async function readConfigOf<O extends object, C extends AnyRunConfig>(
       `Cannot use the run in ${folder}: it must be a run of "proximal ${kind.command}", got one of "proximal ${command}"`,
     );
   }
-  const changes = {
-    output: folder,
-    ...(maxSteps !== undefined && { maxSteps }),
-    ...(queue !== undefined && { queue }),
-  };
-  const options = { ...saved, ...(await readSecrets(folder)), ...changes } as unknown as O;
+  const changes = Object.entries(changed).filter(([, value]) => value !== undefined);
+  const options = {
+    ...{ ...saved, ...(await readSecrets(folder)) },
+    ...{ output: folder, ...Object.fromEntries(changes) },
+  } as unknown as O;
   return kind.resolve(options, { name: `the config of ${folder}` });
 }
 

@@ -11,6 +11,7 @@ import {
   writeArrays,
 } from '../loop/index.ts';
 import type { Weights } from '../models/index.ts';
+import { explainDeviceFailure } from '../training/device-failure.ts';
 import type { RoleOptimizer } from '../training/index.ts';
 
 /** What differs between supervised fine-tuning and reward-model training. */
@@ -49,7 +50,10 @@ export function stageTraining(stage: Stage, config: StageConfig): Training {
     step: async (indices, { step }) => {
       const start = performance.now();
       const lr = optimizer.learningRate;
-      const metrics = await stage.accumulate(indices, { step });
+      const metrics = await stage.accumulate(indices, { step }).catch((error: unknown) => {
+        const { maxTokensAtOnce, batchSize } = config;
+        throw explainDeviceFailure(error, { maxTokensAtOnce, batchSize });
+      });
       const norm = optimizer.gradientNorm();
       expectFinite({ ...metrics, 'train/grad_norm': norm });
       optimizer.step();

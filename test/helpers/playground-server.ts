@@ -57,9 +57,10 @@ export function buildPlayground(): BuiltPlayground {
   };
 }
 
-async function serveFolder(
+/** Serves a folder until the test ends. Returns the address. */
+export async function serveFolder(
   folder: string,
-  headers: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const server = createServer(async ({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost');

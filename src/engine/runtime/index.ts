@@ -5,6 +5,7 @@ export type {
   Device,
   SessionSettings,
 } from './backend.ts';
+export { DeviceError } from './backends/device-error.ts';
 export { WebBackend } from './backends/web-backend.ts';
 export type { WebBackendOptions } from './backends/web-options.ts';
 export { byteLimit } from './byte-limit.ts';

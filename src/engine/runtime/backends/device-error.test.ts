@@ -11,11 +11,15 @@ test('explainDeviceError() says what a device needs', () => {
 test.each([
   [
     'Failed to allocate memory: Out of memory',
-    'Cannot run on device webgpu: its memory is full (Failed to allocate memory: Out of memory); lower maxTokensAtOnce, microBatchSize or rolloutBatchSize, or use device cpu',
+    'Cannot run on device webgpu: its memory is full (Failed to allocate memory: Out of memory); run fewer tokens or texts at once, or use device cpu',
   ],
   [
     'WebGPU device lost (2): driver reset',
     'Cannot run on device webgpu: it was lost (WebGPU device lost (2): driver reset); resume from the last checkpoint, on device cpu if it is lost again',
+  ],
+  [
+    'WebGPU validation failed. Buffer size (6400000000) exceeds the max buffer size limit (1073741824).\n - While calling [Device].CreateBuffer([BufferDescriptor]).',
+    'Cannot run on device webgpu: its memory is full (WebGPU validation failed. Buffer size (6400000000) exceeds the max buffer size limit (1073741824).); run fewer tokens or texts at once, or use device cpu',
   ],
   ['Invalid dimension', 'Invalid dimension'],
 ])('explainRunError() names a remedy: %s', (message, explained) => {

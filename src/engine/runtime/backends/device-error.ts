@@ -12,20 +12,45 @@ export function explainDeviceError(device: string, error: Error): Error {
   );
 }
 
-/** The error of a run on a device with its own memory, with a remedy if the device is the reason. */
-export function explainRunError(device: string, error: Error): Error {
-  const reason = error.message.trim().split('\n')[0];
-  if (/out of memory|allocat/i.test(error.message)) {
-    return new Error(
-      `Cannot run on device ${device}: its memory is full (${reason}); lower maxTokensAtOnce, microBatchSize or rolloutBatchSize, or use device cpu`,
-      { cause: error },
-    );
+/** What can go wrong with a device during a run, and the remedy. */
+const failures = {
+  'full memory': {
+    // No memory, or too much for one buffer or for all that a shader may read.
+    pattern:
+      /out of memory|allocat|\[Invalid Buffer|max buffer size limit|storage buffers in shader/i,
+    problem: 'its memory is full',
+    remedy: 'run fewer tokens or texts at once, or use device cpu',
+  },
+  lost: {
+    pattern: /\blost\b/i,
+    problem: 'it was lost',
+    remedy: 'resume from the last checkpoint, on device cpu if it is lost again',
+  },
+} as const;
+
+/** A device that could not run a graph. */
+export class DeviceError extends Error {
+  override readonly name = 'DeviceError';
+  readonly kind: keyof typeof failures;
+  /** What happened, without the remedy. */
+  readonly problem: string;
+
+  constructor(kind: keyof typeof failures, { device, cause }: { device: string; cause: Error }) {
+    const { problem, remedy } = failures[kind];
+    const reason = cause.message.trim().split('\n')[0];
+    const sentence = `Cannot run on device ${device}: ${problem} (${reason})`;
+    super(`${sentence}; ${remedy}`, { cause });
+    this.kind = kind;
+    this.problem = sentence;
   }
-  if (/\blost\b/i.test(error.message)) {
-    return new Error(
-      `Cannot run on device ${device}: it was lost (${reason}); resume from the last checkpoint, on device cpu if it is lost again`,
-      { cause: error },
-    );
+}
+
+/** The error of a run on a device with its own memory; a `DeviceError` if the device is the reason. */
+export function explainRunError(device: string, cause: Error): Error {
+  for (const [kind, { pattern }] of Object.entries(failures)) {
+    if (pattern.test(cause.message)) {
+      return new DeviceError(kind as keyof typeof failures, { device, cause });
+    }
   }
-  return error;
+  return cause;
 }

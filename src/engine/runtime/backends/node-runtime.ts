@@ -1,8 +1,11 @@
 import { realpathSync } from 'node:fs';
-import { InferenceSession, Tensor } from 'onnxruntime-node';
+import { env, InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Backend, BackendRuntime } from '../backend.ts';
 import { explainDeviceError } from './device-error.ts';
 import { wrapSession } from './ort-session.ts';
+
+// Errors are thrown; only fatal ones are also printed.
+env.logLevel = 'fatal';
 
 /** ONNX Runtime's native build, for the processor or a GPU. */
 export function nodeRuntime(backend: Backend): BackendRuntime {
@@ -16,7 +19,6 @@ export function nodeRuntime(backend: Backend): BackendRuntime {
         intraOpNumThreads: threads,
         interOpNumThreads: 1,
         enableCpuMemArena: arena,
-        // Errors are thrown; only fatal ones are also printed.
         logSeverityLevel: 4,
         externalData: [...externalData].map(([path, data]) => ({ path, data })),
         ...(keep.length > 0 && { preferredOutputLocation: locations(keep) }),
