@@ -101,6 +101,7 @@ export {
   type Phase,
   type SampleRecord,
   type StepCallbacks,
+  StepError,
   type StopReason,
   stopReasons,
   type TokenAlternatives,

@@ -1,12 +1,12 @@
 /** The contract between the dashboard's server and its page. */
 
-import type { TokenRecord } from '../loop/records.ts';
+import type { TokenRecord, TurnRecord } from '../loop/records.ts';
 import type { WorkerState, WorkersState } from '../queue/workers-file.ts';
 import type { LogRow } from '../run/log-files.ts';
 import type { RunCommand } from '../run/run-control.ts';
 import type { RunState } from '../run/run-state.ts';
 
-export type { LogRow, WorkerState, WorkersState };
+export type { LogRow, TurnRecord, WorkerState, WorkersState };
 
 export type RunKindName = 'ppo' | 'sft' | 'reward';
 
@@ -71,6 +71,8 @@ export interface SampleRow {
   readonly kl: number | null;
   readonly length: number;
   readonly finished: boolean;
+  /** The turns of a conversation with an environment; null without one. */
+  readonly turns: readonly TurnRecord[] | null;
   readonly hasTokens: boolean;
 }
 
@@ -84,6 +86,10 @@ export interface SampleQuery {
   readonly toStep?: number;
   readonly minScore?: number;
   readonly maxScore?: number;
+  /** A tool that was called. */
+  readonly tool?: string;
+  /** The kind of a tool's error, or `any`. */
+  readonly toolError?: string;
   readonly sort?: 'step' | 'score' | 'kl' | 'length';
   readonly order?: 'asc' | 'desc';
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { SampleRow } from './api.ts';
+import type { SampleQuery, SampleRow } from './api.ts';
 import { formatSampleQuery, querySamples } from './sample-query.ts';
 
 const row = (index: number, fields: Partial<SampleRow> = {}): SampleRow => ({
@@ -15,6 +15,7 @@ const row = (index: number, fields: Partial<SampleRow> = {}): SampleRow => ({
   kl: 0,
   length: 4,
   finished: true,
+  turns: null,
   hasTokens: false,
   ...fields,
 });
@@ -22,6 +23,25 @@ const row = (index: number, fields: Partial<SampleRow> = {}): SampleRow => ({
 const indices = (rows: readonly SampleRow[]) => rows.map(({ index }) => index);
 
 describe('querySamples()', () => {
+  test('finds the tools that were called, and the kinds of their errors', () => {
+    const turn = (tool: string, error?: string) => ({
+      ...{ text: '', answers: [] },
+      calls: [{ tool, output: '', seconds: 0, ...(error !== undefined && { error }) }],
+    });
+    const rows = [
+      row(0),
+      row(1, { turns: [turn('add'), turn('search', 'timeout')] }),
+      row(2, { turns: [turn('search')] }),
+      row(3, { turns: [turn('add', 'invalid_input')] }),
+    ];
+    const find = (query: SampleQuery) => indices(querySamples(rows, query).rows);
+    expect(find({ tool: 'add' })).toEqual([1, 3]);
+    expect(find({ tool: 'ad' })).toEqual([]);
+    expect(find({ toolError: 'any' })).toEqual([1, 3]);
+    expect(find({ toolError: 'timeout' })).toEqual([1]);
+    expect(find({ tool: 'search', toolError: 'timeout' })).toEqual([1]);
+  });
+
   test('sorts by score with missing scores last, in either order', () => {
     const rows = [row(0, { score: 1 }), row(1, { score: null }), row(2, { score: 3 })];
     const page = querySamples(rows, { sort: 'score', order: 'desc', limit: 2 });

@@ -25,15 +25,26 @@ export function formatSampleQuery(query: SampleQuery): string {
 }
 
 function matcher(query: SampleQuery): (row: SampleRow) => boolean {
-  const { promptIdx, fromStep, toStep, minScore, maxScore } = query;
+  const { promptIdx, fromStep, toStep, minScore, maxScore, tool, toolError } = query;
   const part = query.search?.toLowerCase() ?? '';
   return (row) =>
     (promptIdx === undefined || row.promptIdx === promptIdx) &&
     isWithin(row.step, fromStep, toStep) &&
     isWithin(row.score, minScore, maxScore) &&
+    (tool === undefined || hasCall(row, (call) => call.tool === tool)) &&
+    (toolError === undefined ||
+      hasCall(row, ({ error }) =>
+        toolError === 'any' ? error !== undefined : error === toolError,
+      )) &&
     (part === '' ||
       row.prompt.toLowerCase().includes(part) ||
       row.response.toLowerCase().includes(part));
+}
+
+type Call = NonNullable<SampleRow['turns']>[number]['calls'][number];
+
+function hasCall({ turns }: SampleRow, matches: (call: Call) => boolean): boolean {
+  return turns?.some(({ calls }) => calls.some(matches)) ?? false;
 }
 
 /** Whether a number is between optional limits; a missing number is within none. */

@@ -15,6 +15,31 @@ export interface SampleRecord {
   readonly kl: number;
   readonly length: number;
   readonly finished: boolean;
+  /** The turns of a conversation with an environment; missing without one. */
+  readonly turns?: readonly TurnRecord[] | undefined;
+}
+
+/** One turn of the policy in a conversation, and the environment's answer. */
+export interface TurnRecord {
+  /** What the policy wrote. */
+  readonly text: string;
+  /** Of this turn alone. */
+  readonly reward?: number | undefined;
+  readonly calls: readonly CallRecord[];
+  /** Messages of the environment besides the results of calls. */
+  readonly answers: readonly { readonly role: string; readonly text: string }[];
+}
+
+/** A tool call of a turn. */
+export interface CallRecord {
+  /** Missing if the call could not be parsed. */
+  readonly tool?: string | undefined;
+  readonly input?: unknown;
+  /** What the policy saw. */
+  readonly output: string;
+  /** The kind of its error. */
+  readonly error?: string | undefined;
+  readonly seconds: number;
 }
 
 /** Tokens that the policy could have chosen instead, most likely first. */
@@ -34,6 +59,8 @@ export interface TokenRecord {
   readonly ids: readonly number[];
   /** Text of each token; a stop token's is empty. */
   readonly texts: readonly string[];
+  /** Texts of the environment, each before the token at its position; missing without an environment. */
+  readonly observations?: readonly { readonly at: number; readonly text: string }[];
   /** log π_old */
   readonly logprobs: readonly number[];
   /** log π_sampled, if tokens were not sampled from π_old: 8-bit weights or filters. */

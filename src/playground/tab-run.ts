@@ -52,8 +52,8 @@ export class TabRun {
         ({ promptIdx, sample }) => promptIdx === record.promptIdx && sample === record.sample,
       );
       if (numbers !== undefined) this.tokens.set(index, numbers);
-      const sourceScores = record.sourceScores ?? null;
-      return { ...record, index, sourceScores, hasTokens: numbers !== undefined };
+      const { sourceScores = null, turns = null } = record;
+      return { ...record, index, sourceScores, turns, hasTokens: numbers !== undefined };
     });
     const kept = [...this.samples.value, ...rows].slice(-MAX_SAMPLES);
     for (const index of this.tokens.keys()) {

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { makeCalculatorModel } from '../../bench/tools/calculator-model.ts';
 import { countX, trainTiny } from '../../test/helpers/ppo-run.ts';
 import type { PPOConfigOptions } from '../config/ppo-config.ts';
+import type { Environment } from '../environments/index.ts';
+import type { TrainEvent } from '../loop/index.ts';
 import type { TokenRecord } from '../loop/records.ts';
-import type { TrainOptions } from './ppo-trainer.ts';
+import { PPOTrainer, type TrainOptions } from './ppo-trainer.ts';
 
 const short: PPOConfigOptions = {
   maxNewTokens: 5,
@@ -143,3 +146,52 @@ type Step = Awaited<ReturnType<typeof stepsOf>>[number];
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, x) => sum + x, 0);
 const ratiosOf = ({ tokens }: Step) => tokens.flatMap(({ ratios }) => ratios as number[]);
+
+describe('samples of a step event with an environment', () => {
+  it('have the turns of the conversation, and tokens have the texts of the environment', async () => {
+    const environment: Environment = {
+      answer: async ({ turn }) =>
+        turn === 0
+          ? {
+              reward: 0.5,
+              calls: [{ tool: 'a', input: { b: 1 }, output: 'c', seconds: 0.25 }],
+              messages: [
+                { role: 'tool', name: 'a', content: 'c' },
+                { role: 'user', content: 'and then' },
+              ],
+            }
+          : undefined,
+    };
+    const model = makeCalculatorModel(3);
+    const trainer = new PPOTrainer(
+      { ...short, maxNewTokens: 12, stop: ['1', '2', '3', '4', '5', '6', 'a', 'e'] },
+      { model, environment },
+    );
+    const steps: (TrainEvent & { type: 'step' })[] = [];
+    await trainer.train(['12*34', '5*6'], {
+      maxSteps: 1,
+      onEvent: (event) => {
+        if (event.type === 'step') steps.push(event);
+      },
+    });
+    const [{ samples, tokens }] = steps as [TrainEvent & { type: 'step' }];
+    const both = samples.findIndex(({ turns }) => turns!.length === 2);
+    expect(both).toBeGreaterThanOrEqual(0);
+    expect(samples[both]!.turns).toEqual([
+      {
+        text: expect.any(String),
+        reward: 0.5,
+        calls: [{ tool: 'a', input: { b: 1 }, output: 'c', seconds: 0.25 }],
+        answers: [{ role: 'user', text: 'and then' }],
+      },
+      { text: samples[both]!.response, calls: [], answers: [] },
+    ]);
+    const [observed] = tokens[both]!.observations!;
+    expect(observed!.text).toContain('and then');
+    const before = tokens[both]!.texts.slice(0, observed!.at).join('');
+    // The string that ended the turn is a token, but not part of its text.
+    expect(before.slice(0, -1)).toBe(samples[both]!.turns![0]!.text);
+    await trainer.dispose();
+    await model.base.dispose();
+  });
+});

@@ -1,7 +1,8 @@
 import type { Tokenizer } from '../base-setup/index.ts';
 import type { TrainingConfig } from '../config/training-config.ts';
+import type { Episode } from '../environments/index.ts';
 import type { GeneratedText, LikelyTokens } from '../generation/index.ts';
-import type { SampleRecord, TokenRecord } from '../loop/records.ts';
+import type { SampleRecord, TokenRecord, TurnRecord } from '../loop/records.ts';
 import { whiteningOf } from '../reward-kl/whiten.ts';
 import type { PPOComponents } from './components.ts';
 import type { PPOStepResult } from './ppo-step.ts';
@@ -30,7 +31,10 @@ export function stepRecords(result: PPOStepResult, options: StepRecordOptions): 
 
 /** Records of the first responses. */
 function sampleRecords(
-  { experience: { sequences, offsets, scores, kl }, details: { bySource } }: PPOStepResult,
+  {
+    experience: { sequences, offsets, scores, kl },
+    details: { bySource, episodes },
+  }: PPOStepResult,
   { step, places, training }: StepRecordOptions,
 ): SampleRecord[] {
   return sequences.slice(0, training.logSamples).map((sequence, i) => ({
@@ -44,7 +48,30 @@ function sampleRecords(
     kl: kl.subarray(offsets[i]!, offsets[i + 1]!).reduce((sum, x) => sum + x, 0),
     length: offsets[i + 1]! - offsets[i]!,
     finished: sequence.finished,
+    ...(episodes?.[i] && { turns: turnRecords(episodes[i]) }),
   }));
+}
+
+/** The turns of a conversation. The policy's are its last messages of an assistant. */
+function turnRecords({ messages, turns }: Episode): TurnRecord[] {
+  const own = [...messages.keys()]
+    .filter((i) => messages[i]!.role === 'assistant')
+    .slice(-turns.length);
+  return turns.map(({ reward, calls }, turn) => {
+    const answers = messages
+      .slice(own[turn]! + 1, own[turn + 1])
+      .filter(({ role }) => role !== 'tool' || calls.length === 0);
+    return {
+      text: textOf(messages[own[turn]!]!),
+      ...(reward !== undefined && { reward }),
+      calls: calls.map((call) => ({ ...call, seconds: round(call.seconds) })),
+      answers: answers.map((message) => ({ role: message.role, text: textOf(message) })),
+    };
+  });
+}
+
+function textOf({ content }: Episode['messages'][number]): string {
+  return typeof content === 'string' ? content : JSON.stringify(content ?? '');
 }
 
 function sourceScores(
@@ -69,11 +96,14 @@ function tokenRecords(
     const { offsets, entropies: recomputed } = result.experience;
     const entropies = text.entropies ?? recomputed?.subarray(offsets[i]!, offsets[i + 1]!);
     if (entropies === undefined || alternatives === undefined) return [];
-    const { promptIdx, sample, promptText, pieces } = result.experience.sequences[i]!;
+    const { promptIdx, sample, promptText, pieces, observations } = result.experience.sequences[i]!;
     return [
       {
         ...{ step, promptIdx: places[promptIdx]!, sample, prompt: promptText },
         ...{ ids: [...text.tokens], texts: pieces },
+        ...(observations && {
+          observations: observations.map(({ at, text: observed }) => ({ at, text: observed })),
+        }),
         ...columnsOf(result, i),
         entropies: Array.from(entropies, round),
         alternatives: alternatives.map((likely, t) => describe(likely, { text, t, tokenizer })),

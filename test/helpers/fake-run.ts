@@ -6,6 +6,7 @@ import type {
   LogRow,
   RunStatus,
   TokenColumns,
+  TurnRecord,
   WorkersState,
 } from '../../src/dashboard/api.ts';
 
@@ -39,6 +40,8 @@ export interface FakeRunOptions {
   readonly message?: string;
   /** Contents of `workers.json`; no file by default. */
   readonly workers?: WorkersState;
+  /** Whether responses are conversations with tools; false by default. */
+  readonly tools?: boolean;
   /** Additional config keys. */
   readonly config?: Readonly<Record<string, unknown>>;
 }
@@ -59,11 +62,20 @@ export function writeFakeRun(folder: string, options: FakeRunOptions = {}): void
     );
   for (let from = 0; from < steps; from += CHUNK) {
     const count = Math.min(CHUNK, steps - from);
-    lines('metrics.jsonl', count, (i) => fakeMetrics(from + i + 1, moreColumns));
+    lines('metrics.jsonl', count, (i) => ({
+      ...fakeMetrics(from + i + 1, moreColumns),
+      ...(options.tools && { 'episodes/turns': 2, 'tools/calls': 2, 'tools/valid_calls': 0.5 }),
+    }));
   }
   const perStep = Math.max(1, Math.ceil(samples / Math.max(1, steps)));
-  lines('samples.jsonl', samples, (i) => fakeSample(i, perStep));
-  lines('tokens.jsonl', tokens, (i) => fakeTokens(i, perStep));
+  lines('samples.jsonl', samples, (i) => ({
+    ...fakeSample(i, perStep),
+    ...(options.tools && { turns: fakeTurns(i) }),
+  }));
+  lines('tokens.jsonl', tokens, (i) => ({
+    ...fakeTokens(i, perStep),
+    ...(options.tools && { observations: [{ at: 2, text: '<tool_response>4</tool_response>' }] }),
+  }));
   lines('evaluations.jsonl', evaluations, (i) => fakeEvaluation(i === 0 ? 0 : steps, kind));
   lines('log.jsonl', 3, (i) => fakeLog(steps)[i]!);
   if (options.workers) writeJson(join(folder, 'workers.json'), options.workers);
@@ -122,6 +134,30 @@ export function fakeSample(index: number, perStep = 2) {
     length: 4,
     finished: index % 3 !== 0,
   };
+}
+
+/** Two turns with tool calls: of every third sample the second call fails, with a hostile text. */
+function fakeTurns(index: number): readonly TurnRecord[] {
+  const hostile = hostileTexts[index % hostileTexts.length]!;
+  const failed = { tool: 'search', input: { query: hostile }, output: hostile, error: 'timeout' };
+  const second =
+    index % 3 === 0 ? failed : { tool: 'search', input: { query: 'cat' }, output: 'a cat' };
+  return [
+    {
+      text: `<tool_call>add and search, sample ${index}</tool_call>`,
+      reward: 0.25,
+      calls: [
+        { tool: 'add', input: { a: 1, b: 3 }, output: '4', seconds: 0.001 },
+        { ...second, seconds: 2.5 },
+      ],
+      answers: [],
+    },
+    {
+      text: `The answer is 4, sample ${index}.`,
+      calls: [],
+      answers: [{ role: 'user', text: 'Thanks!' }],
+    },
+  ];
 }
 
 /** A line of `tokens.jsonl`: 4 tokens with γ = 1 and λ = ½, so that A_t = δ_t + ½A_{t+1}. */

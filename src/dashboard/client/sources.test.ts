@@ -14,6 +14,7 @@ const sample = (index: number, score: number): SampleRow => ({
   kl: 0,
   length: 1,
   finished: true,
+  turns: null,
   hasTokens: false,
 });
 

@@ -52,7 +52,12 @@ describe('the data of a run', () => {
     const first = await find('limit=6');
     expect(first.total).toBe(100);
     expect(first.rows).toEqual(
-      [0, 1, 2, 3, 4, 5].map((index) => ({ index, ...fakeSample(index), hasTokens: true })),
+      [0, 1, 2, 3, 4, 5].map((index) => ({
+        index,
+        ...fakeSample(index),
+        turns: null,
+        hasTokens: true,
+      })),
     );
     const cats = await find('search=the%20CAT&limit=500');
     expect(cats.total).toBe(70);

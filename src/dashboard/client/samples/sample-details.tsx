@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { DashboardSource, RunSummary, SampleRow } from '../../api.ts';
 import { formatFixed } from '../format.ts';
 import { useLoaded } from '../shell/hooks.ts';
+import { Conversation } from './conversation.tsx';
 import { describeEnd, sourcesOf } from './sample-grid-row.tsx';
 import { PAGE_SIZE } from './sample-list.ts';
 import { ScorePlot } from './score-plot.tsx';
@@ -78,8 +79,12 @@ export function SampleDetails({
         <PromptHistory key={row.promptIdx} source={source} run={run} promptIdx={row.promptIdx} />
       ) : (
         <>
-          <h3>Response</h3>
-          <TextBlock label="Response" text={row.response} />
+          <h3>{row.turns === null ? 'Response' : 'Conversation'}</h3>
+          {row.turns === null ? (
+            <TextBlock label="Response" text={row.response} />
+          ) : (
+            <Conversation turns={row.turns} />
+          )}
         </>
       )}
     </section>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { SampleQuery } from '../../api.ts';
+import { describeError } from './conversation.tsx';
 
 /** The filters as typed. */
 export interface SampleFilters {
@@ -8,6 +9,10 @@ export interface SampleFilters {
   readonly toStep: string;
   readonly minScore: string;
   readonly maxScore: string;
+  /** The name of a tool. */
+  readonly tool: string;
+  /** A kind of error of a tool, or `any`. */
+  readonly toolError: string;
 }
 
 export type SortKey = NonNullable<SampleQuery['sort']>;
@@ -23,7 +28,19 @@ export const noFilters: SampleFilters = {
   toStep: '',
   minScore: '',
   maxScore: '',
+  tool: '',
+  toolError: '',
 };
+
+/** The kinds of errors of tools. */
+const toolErrors = [
+  'any',
+  'invalid_json',
+  'unknown_tool',
+  'invalid_input',
+  'exception',
+  'timeout',
+] as const;
 
 export const newestFirst: SampleSort = { sort: 'step', order: 'desc' };
 
@@ -38,9 +55,12 @@ const ranges = [
 /** Search box and ranges; reports the filters once typing pauses. */
 export function SampleFilterForm({
   filters,
+  hasTools,
   onChange,
 }: {
   readonly filters: SampleFilters;
+  /** Whether the run has tools to filter by. */
+  readonly hasTools: boolean;
   readonly onChange: (filters: SampleFilters) => void;
 }) {
   const [typed, setTyped] = useState(filters);
@@ -49,10 +69,12 @@ export function SampleFilterForm({
     const timer = setTimeout(() => onChange(typed), TYPING_DELAY);
     return () => clearTimeout(timer);
   }, [typed]);
-  const set = (name: keyof SampleFilters) => (event: { currentTarget: HTMLInputElement }) => {
-    const { value } = event.currentTarget;
-    setTyped((now) => ({ ...now, [name]: value }));
-  };
+  const set =
+    (name: keyof SampleFilters) =>
+    (event: { currentTarget: HTMLInputElement | HTMLSelectElement }) => {
+      const { value } = event.currentTarget;
+      setTyped((now) => ({ ...now, [name]: value }));
+    };
   const isEmpty = Object.values(typed).every((text) => text === '');
   return (
     <search class="samples-filters">
@@ -80,6 +102,25 @@ export function SampleFilterForm({
           ))}
         </fieldset>
       ))}
+      {hasTools && (
+        <fieldset class="samples-range samples-tools">
+          <legend>Tool</legend>
+          <input
+            aria-label="Name of a tool"
+            placeholder="name"
+            value={typed.tool}
+            onInput={set('tool')}
+          />
+          <select aria-label="Error of a tool" value={typed.toolError} onChange={set('toolError')}>
+            <option value="">with or without errors</option>
+            {toolErrors.map((kind) => (
+              <option key={kind} value={kind}>
+                {kind === 'any' ? 'any error' : describeError(kind)}
+              </option>
+            ))}
+          </select>
+        </fieldset>
+      )}
       <button type="button" disabled={isEmpty} onClick={() => setTyped(noFilters)}>
         Clear
       </button>
@@ -90,10 +131,11 @@ export function SampleFilterForm({
 /** The query of the filters; a box without a number is ignored.
  *  @example search ' cat ', fromStep '3', maxScore '-'  →  { search: 'cat', fromStep: 3 } */
 export function toQuery(filters: SampleFilters, sort: SampleSort): SampleQuery {
-  const search = filters.search.trim();
   return {
     ...sort,
-    ...(search === '' ? {} : { search }),
+    ...readText('search', filters),
+    ...readText('tool', filters),
+    ...readText('toolError', filters),
     ...readNumber('fromStep', filters),
     ...readNumber('toStep', filters),
     ...readNumber('minScore', filters),
@@ -101,8 +143,13 @@ export function toQuery(filters: SampleFilters, sort: SampleSort): SampleQuery {
   };
 }
 
+function readText(name: 'search' | 'tool' | 'toolError', filters: SampleFilters): SampleQuery {
+  const text = filters[name].trim();
+  return text === '' ? {} : { [name]: text };
+}
+
 function readNumber(
-  name: Exclude<keyof SampleFilters, 'search'>,
+  name: Exclude<keyof SampleFilters, 'search' | 'tool' | 'toolError'>,
   filters: SampleFilters,
 ): SampleQuery {
   const text = filters[name].trim();

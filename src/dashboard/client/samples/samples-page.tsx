@@ -131,6 +131,7 @@ function SampleBrowser({ source, run, onOpenTokens }: SamplesPageProps) {
       <div class="samples-list">
         <SampleFilterForm
           filters={state.filters}
+          hasTools={run.results['tools/calls'] !== undefined}
           onChange={(filters) => changeQuery({ filters })}
         />
         <div class="samples-line">

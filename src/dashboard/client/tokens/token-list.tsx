@@ -1,6 +1,7 @@
+import type { VNode } from 'preact';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { TokenColumns } from '../../api.ts';
-import { formatNumber } from '../format.ts';
+import { formatNumber, visibleText } from '../format.ts';
 import {
   colorScale,
   readMetric,
@@ -34,12 +35,13 @@ export function TokenList(props: TokenListProps) {
   tokens[selected] = createToken(selected, { isShown: shown === selected, hasFocus: true });
   if (shown !== selected) tokens[shown] = createToken(shown, { isShown: true, hasFocus: false });
   const tokenAt = (event: Event) => {
-    const token = (event.target as Element).closest('[role=option]');
-    return token === null ? undefined : [...token.parentElement!.children].indexOf(token);
+    const token = (event.target as Element).closest<HTMLElement>('[role=option]');
+    return token === null ? undefined : Number(token.dataset.token);
   };
   const isFocused = useRef(false);
   useLayoutEffect(() => {
-    if (isFocused.current) (box.current?.children[selected] as HTMLElement | undefined)?.focus();
+    if (!isFocused.current) return;
+    box.current?.querySelector<HTMLElement>(`[data-token="${selected}"]`)?.focus();
   }, [selected]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (!onKey(event.key)) return;
@@ -66,12 +68,31 @@ export function TokenList(props: TokenListProps) {
           isFocused.current = false;
         }}
       >
-        {tokens}
+        {withObservations(tokens, props.columns)}
       </div>
       <TokenLegend metric={tokenMetrics[metric]} scale={scale} />
       <TokenMarks texts={props.columns.texts} hasStop={props.stopId !== undefined} />
     </>
   );
+}
+
+/** Tokens with the texts of the environment between them, which the policy did not choose. */
+function withObservations(
+  tokens: readonly VNode[],
+  { observations = [] }: TokenColumns,
+): readonly VNode[] {
+  if (observations.length === 0) return tokens;
+  const byToken = new Map(observations.map(({ at, text }) => [at, text]));
+  return tokens.flatMap((token, t) => {
+    const text = byToken.get(t);
+    if (text === undefined) return [token];
+    const observed = (
+      <span key={`observed ${t}`} class="tokens-observed" aria-hidden="true">
+        {visibleText(text)}
+      </span>
+    );
+    return [observed, token];
+  });
 }
 
 interface TokenState {
@@ -91,6 +112,7 @@ function useTokens({ columns, stopId, metric }: TokenListProps) {
       return (
         <span
           key={t}
+          data-token={t}
           role="option"
           class={`tokens-token is-${tint?.hue ?? 'none'}${state.isShown ? ' is-shown' : ''}`}
           style={{ '--tint': tint === undefined ? '0%' : tintPercent(tint) }}

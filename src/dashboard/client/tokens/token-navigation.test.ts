@@ -26,6 +26,7 @@ describe('findNeighbours()', () => {
     kl: 0,
     length: 1,
     finished: true,
+    turns: null,
     hasTokens,
   });
   const rows = [rowAt(3, true), rowAt(4, false), rowAt(5, false), rowAt(6, true), rowAt(7, true)];

@@ -24,6 +24,8 @@ const sampleFields = {
   toStep: step,
   minScore: anyNumber(),
   maxScore: anyNumber(),
+  tool: shortText(200),
+  toolError: shortText(50),
   sort: oneOf('step', 'score', 'kl', 'length'),
   order: oneOf('asc', 'desc'),
 };

@@ -21,7 +21,8 @@ export class SampleTable implements LineSink {
     const prompt = row.prompt.toLowerCase();
     if (!this.prompts.has(prompt)) this.prompts.set(prompt, prompt);
     const response = row.response.toLowerCase();
-    this.samples.push({ ...row, prompt: this.prompts.get(prompt)!, response });
+    const turns = row.turns && withoutTexts(row.turns);
+    this.samples.push({ ...row, prompt: this.prompts.get(prompt)!, response, turns });
     this.positions.push({ offset, size: bytes.length });
     return true;
   }
@@ -55,15 +56,53 @@ export function toSampleRow(record: LogRecord, index: number): SampleRow {
     step: record.step,
     promptIdx: toNumber(promptIdx) ?? 0,
     sample: toNumber(sample) ?? 0,
-    prompt: typeof prompt === 'string' ? prompt : '',
-    response: typeof response === 'string' ? response : '',
+    prompt: toText(prompt),
+    response: toText(response),
     score: toNumber(score),
     sourceScores: toScores(record.sourceScores),
     kl: toNumber(kl),
     length: toNumber(length) ?? 0,
     finished: finished === true,
+    turns: toTurns(record.turns),
     hasTokens: false,
   };
+}
+
+/** The turns of a conversation; whatever is not one is left out. */
+function toTurns(value: unknown): SampleRow['turns'] {
+  if (!Array.isArray(value)) return null;
+  return objectsOf(value).map(({ text, reward, calls, answers }) => ({
+    text: toText(text),
+    ...(typeof reward === 'number' && { reward }),
+    calls: objectsOf(calls).map(({ tool, input, output, error, seconds }) => ({
+      ...(typeof tool === 'string' && { tool }),
+      input,
+      output: toText(output),
+      ...(typeof error === 'string' && { error }),
+      seconds: toNumber(seconds) ?? 0,
+    })),
+    answers: objectsOf(answers).map((answer) => ({
+      role: toText(answer.role),
+      text: toText(answer.text),
+    })),
+  }));
+}
+
+/** What queries need of turns: the tools and errors of their calls. */
+function withoutTexts(turns: NonNullable<SampleRow['turns']>): SampleRow['turns'] {
+  return turns.map(({ calls }) => ({
+    ...{ text: '', answers: [] },
+    calls: calls.map(({ tool, error, seconds }) => ({ tool, error, seconds, output: '' })),
+  }));
+}
+
+function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
+  const list = Array.isArray(value) ? value : [];
+  return list.filter((item) => typeof item === 'object' && item !== null);
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function toScores(value: unknown): SampleRow['sourceScores'] {

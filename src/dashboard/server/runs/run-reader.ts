@@ -194,7 +194,13 @@ class MetricFeed implements LineSink {
 }
 
 /** The metrics of a step that lists of runs show. */
-const listedMetrics = ['objective/scores', 'objective/kl', 'train/loss', 'train/accuracy'];
+const listedMetrics = [
+  'tools/calls',
+  'objective/scores',
+  'objective/kl',
+  'train/loss',
+  'train/accuracy',
+];
 
 function stepResults(record: LogRecord | undefined): Record<string, number> {
   const entries = listedMetrics.map((name) => [name, record?.[name]] as const);
