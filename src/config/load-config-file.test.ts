@@ -26,6 +26,13 @@ describe('loadConfigFile()', () => {
     expect(await loadConfigFile(file)).toEqual({ batchSize: 8, reward, stop: ['\n', 'x'] });
   });
 
+  test('rejects a list that contains itself', async () => {
+    const file = write('a.yaml', 'stop: &a [x, *a]\n');
+    await expect(loadConfigFile(file)).rejects.toThrow(
+      `Cannot use ${file}: a value must not contain itself, got one that does; remove the alias (*) or reference`,
+    );
+  });
+
   test('accepts model for modelName, but not both', async () => {
     const file = write('a.yaml', 'model: owner/name\n');
     expect(await loadConfigFile(file)).toEqual({ modelName: 'owner/name' });

@@ -55,6 +55,7 @@ function checkContent<O extends object>(
   { file, shape }: ContentRules,
 ): Partial<O> {
   const schema = partialSchema(shape);
+  expectNoCycle(values, file);
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     throw new ConfigError(
       `Cannot use ${file}: it must contain keys and values, got ${show(values)}; write lines such as "prompts: prompts.jsonl"`,
@@ -157,6 +158,18 @@ function findInvalidKey(values: object, schema: z.ZodObject): string | undefined
   const { issues = [] } = schema.safeParse(values).error ?? {};
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys');
   return unknown?.keys[0] ?? issues[0]?.path[0]?.toString();
+}
+
+/** An alias of YAML may refer to a list or map that contains it. */
+function expectNoCycle(values: unknown, file: string): void {
+  try {
+    JSON.stringify(values);
+  } catch (error) {
+    if (!/circular/i.test((error as Error).message)) return;
+    throw new ConfigError(
+      `Cannot use ${file}: a value must not contain itself, got one that does; remove the alias (*) or reference`,
+    );
+  }
 }
 
 function show(value: unknown): string {

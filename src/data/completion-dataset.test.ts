@@ -172,7 +172,7 @@ describe('loadCompletions() counts as bad', () => {
       'Cannot read row 3: it must contain prompts with completions like row 1, got conversations; put different rows into separate files',
     ]);
     await expect(load([{ messages: [user('a'), assistant('')] }])).rejects.toThrow(
-      'Cannot read row 1: each assistant turn must be text, got one without',
+      'Cannot read row 1: each assistant turn must have text or tool calls, got one without',
     );
   });
 });

@@ -141,6 +141,28 @@ function segmentRow(row: DataRow, options: RecordOptions): SegmentedRow {
   return { segments: [{ text, isTrained: true }], isChat: false };
 }
 
+/** The functions that a conversation may call, from the column `tools`: a list, or JSON as text. */
+function readRowTools(row: DataRow): readonly object[] | undefined {
+  const { tools } = row.columns;
+  if (tools === undefined || tools === null || tools === '') return undefined;
+  const list = typeof tools === 'string' ? parseTools(tools) : tools;
+  if (Array.isArray(list) && list.every((tool) => typeof tool === 'object' && tool !== null)) {
+    return list.length === 0 ? undefined : list;
+  }
+  throw rowError(row, {
+    reason: 'wrong-type',
+    problem: `"tools" must be a list of JSON schemas of functions, got ${typeof tools}`,
+  });
+}
+
+function parseTools(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 function segmentMessages(row: DataRow, options: RecordOptions): SegmentedRow {
   const { messagesColumn } = options;
   const messages = readTurn(row, messagesColumn);
@@ -151,7 +173,7 @@ function segmentMessages(row: DataRow, options: RecordOptions): SegmentedRow {
     });
   }
   if (messages.some(({ role }) => role === 'assistant')) {
-    return segmentChat(messages, { ...options, origin: row.origin });
+    return segmentChat(messages, { ...options, origin: row.origin, tools: readRowTools(row) });
   }
   throw rowError(row, {
     reason: 'empty-completion',

@@ -14,6 +14,8 @@ export interface RenderRowOptions {
   readonly tokenizer: Tokenizer;
   readonly chat: boolean;
   readonly systemPrompt?: string | undefined;
+  /** JSON schemas of functions that the template describes. */
+  readonly tools?: readonly object[] | undefined;
   readonly origin: string;
 }
 

@@ -37,8 +37,8 @@ export function segmentCompletion(
   return { segments, isChat };
 }
 
-/** A conversation in which the assistant's turns are trained, each with the template's end of turn.
- *  Everything after the last of them is dropped.
+/** A conversation in which the assistant's turns are trained, tool calls included, each with the
+ *  template's end of turn. Results of tools are context. Everything after the last turn is dropped.
  *  @example Qwen: `user\nHi<|im_end|>\n<|im_start|>assistant\n` is context, `Hello<|im_end|>` is trained */
 export function segmentChat(
   messages: readonly ChatMessage[],
@@ -47,14 +47,13 @@ export function segmentChat(
   const last = messages.findLastIndex(({ role }) => role === 'assistant');
   const turns = messages.slice(0, last + 1);
   const whole = renderChat(turns, { ...options, addGenerationPrompt: false });
+  const turnEnd = findTurnEnd(turns, options);
   const spans = turns.flatMap(({ role }, i) =>
-    role === 'assistant' ? [findTurn(turns, { ...options, i, whole })] : [],
+    role === 'assistant' ? [findTurn(turns, { ...options, i, whole, turnEnd })] : [],
   );
-  const turnEnd = whole.slice(spans.at(-1)!.end).trimEnd();
   const segments: Segment[] = [];
   let at = 0;
-  for (const { start, end: textEnd } of spans) {
-    const end = whole.startsWith(turnEnd, textEnd) ? textEnd + turnEnd.length : textEnd;
+  for (const { start, end } of spans) {
     segments.push({ text: whole.slice(at, start), isTrained: false });
     segments.push({ text: whole.slice(start, end), isTrained: true });
     at = end;
@@ -66,32 +65,91 @@ interface TurnOptions extends Omit<RenderRowOptions, 'chat'> {
   readonly i: number;
   /** The rendered turns. */
   readonly whole: string;
+  /** What the template writes after the text of a turn. */
+  readonly turnEnd: string;
+}
+
+/** What the template writes after the last turn, if it is text. */
+function findTurnEnd(
+  turns: readonly ChatMessage[],
+  options: Omit<RenderRowOptions, 'chat'>,
+): string {
+  const whole = renderChat(turns, { ...options, addGenerationPrompt: false });
+  const other = unusedText(whole);
+  const texts = turns.with(-1, { role: 'assistant', content: other });
+  const changed = renderChat(texts, { ...options, addGenerationPrompt: false });
+  return changed.slice(changed.indexOf(other) + other.length).trimEnd();
 }
 
 /** The position of turn i in the rendered conversation. Its end is found by rendering again with a
- *  different text, because a short text may also occur in the template. */
+ *  different text or different calls, because a short text may also occur in the template. */
 function findTurn(
   turns: readonly ChatMessage[],
-  { i, whole, ...options }: TurnOptions,
+  { i, whole, turnEnd, ...options }: TurnOptions,
 ): { start: number; end: number } {
   const { origin } = options;
-  const { content, tool_calls } = turns[i]!;
-  if (typeof content !== 'string' || content.trim() === '' || tool_calls != null) {
-    const got = tool_calls == null ? 'one without text' : 'one with tool calls';
-    const problem = `each assistant turn must be text, got ${got}`;
-    const reason = tool_calls == null ? 'empty-completion' : 'wrong-type';
-    throw new RowError(`Cannot read ${origin}: ${problem}`, { reason, origin });
-  }
+  const turn = turns[i]!;
+  const calls = readToolCalls(turn, origin);
   const before = turns.slice(0, i);
   const context = i === 0 ? '' : renderChat(before, { ...options, addGenerationPrompt: true });
+  if (!whole.startsWith(context)) throw templateError(origin);
   const other = unusedText(whole);
-  const changed = renderChat(turns.with(i, { ...turns[i]!, content: other }), {
+  const changedTurn = calls
+    ? { ...turn, tool_calls: calls.map((call) => replaceCall(call, other)) }
+    : { ...turn, content: other };
+  const changed = renderChat(turns.with(i, changedTurn), {
     ...options,
     addGenerationPrompt: false,
   });
-  const rest = changed.slice(changed.indexOf(other) + other.length);
-  if (!whole.startsWith(context) || !whole.endsWith(rest)) throw templateError(origin);
-  return { start: context.length, end: whole.length - rest.length };
+  if (!calls) {
+    const rest = changed.slice(changed.indexOf(other) + other.length);
+    if (!whole.endsWith(rest)) throw templateError(origin);
+    const textEnd = whole.length - rest.length;
+    const isAtEnd = whole.startsWith(turnEnd, textEnd);
+    return { start: context.length, end: textEnd + (isAtEnd ? turnEnd.length : 0) };
+  }
+  // What both have in common at their ends starts inside the last call, which the template then closes.
+  const found = turnEnd === '' ? -1 : whole.indexOf(turnEnd, differenceEnd(whole, changed));
+  if (found < 0) throw templateError(origin);
+  return { start: context.length, end: found + turnEnd.length };
+}
+
+/** Where the common end of two texts starts in the first.
+ *  @example 'ab]c', 'x]c'  →  2 */
+function differenceEnd(text: string, other: string): number {
+  let common = 0;
+  const most = Math.min(text.length, other.length);
+  while (common < most && text.at(-1 - common) === other.at(-1 - common)) common++;
+  return text.length - common;
+}
+
+/** A tool call as OpenAI and Hugging Face write it; some data has only its function. */
+interface ToolCall {
+  readonly function?: { readonly name: string; readonly arguments?: unknown };
+  readonly name?: string;
+  readonly arguments?: unknown;
+}
+
+/** The tool calls of a turn; undefined if it is text. */
+function readToolCalls(
+  { content, tool_calls }: ChatMessage,
+  origin: string,
+): readonly ToolCall[] | undefined {
+  if (Array.isArray(tool_calls) && tool_calls.length > 0) return tool_calls as ToolCall[];
+  if (typeof content === 'string' && content.trim() !== '') return undefined;
+  throw new RowError(
+    `Cannot read ${origin}: each assistant turn must have text or tool calls, got one without either`,
+    { reason: 'empty-completion', origin },
+  );
+}
+
+/** The same call with another argument, in the form of the original: an object, or JSON as text. */
+function replaceCall(call: ToolCall, text: string): ToolCall {
+  const replace = (before: unknown) =>
+    typeof before === 'string' ? JSON.stringify({ x: text }) : { x: text };
+  return call.function === undefined
+    ? { ...call, arguments: replace(call.arguments) }
+    : { ...call, function: { ...call.function, arguments: replace(call.function.arguments) } };
 }
 
 /** @example 'a xx b'  →  'xxx' */
