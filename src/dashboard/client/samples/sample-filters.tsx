@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { toolErrorKinds } from '../../../environments/environment.ts';
 import type { SampleQuery } from '../../api.ts';
 import { describeError } from './conversation.tsx';
 
@@ -32,15 +33,7 @@ export const noFilters: SampleFilters = {
   toolError: '',
 };
 
-/** The kinds of errors of tools. */
-const toolErrors = [
-  'any',
-  'invalid_json',
-  'unknown_tool',
-  'invalid_input',
-  'exception',
-  'timeout',
-] as const;
+const toolErrors = ['any', ...toolErrorKinds];
 
 export const newestFirst: SampleSort = { sort: 'step', order: 'desc' };
 
