@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -72,6 +73,42 @@ describe('the examples', () => {
     // Every response is truncated, which costs 1.
     expect(first!['objective/scores']).toBeCloseTo(plain + 0.5 * onTopic - 1, 5);
     expect(project.run(evaluate)).toContain('Performance on 2 prompts');
+  });
+
+  test('mcp calls the tools of a server over stdio, and ends with the connection', () => {
+    const lines = [
+      "import environment from './examples/mcp/environment.ts';",
+      'const ask = (input: object) => environment.answer({',
+      '  messages: [{ role: "assistant", content: `<tool_call>${JSON.stringify({ name: "multiply", arguments: input })}</tool_call>` }],',
+      '  turn: 0, row: {}, truncated: false, signal: new AbortController().signal,',
+      '});',
+      'console.log(JSON.stringify(environment.tools));',
+      'for (const input of [{ a: 12, b: 34 }, { a: "x" }]) {',
+      '  const { tool, output, error = "none" } = (await ask(input))!.calls![0]!;',
+      '  console.log(tool, error, output);',
+      '}',
+      'await environment.close!();',
+    ];
+    writeFileSync(at('call-tools.ts'), lines.join('\n'));
+    const [described, good, bad] = project.run('npx tsx call-tools.ts').split('\n');
+    expect(JSON.parse(described!)).toMatchObject([
+      { function: { name: 'multiply', description: 'Multiplies two numbers' } },
+    ]);
+    expect(good).toBe('multiply none 408');
+    expect(bad).toMatch(/^multiply exception \{"error":".*(expected|Invalid|validation).*/i);
+  });
+
+  test('mcp trains with the tools', () => {
+    const [, train] = commandsOf('mcp') as [string, string];
+    const snapshots = at('hub/models--Qwen--Qwen3-0.6B-Base/snapshots');
+    cpSync(join(snapshots, readdirSync(snapshots)[0]!), at('agent'), { recursive: true });
+    writeFileSync(
+      at('agent/chat_template.jinja'),
+      "{% for message in messages %}{{ message.role ~ ': ' ~ message.content ~ ' ' }}{% endfor %}",
+    );
+    project.run(train, '--model', 'agent', ...quick);
+    const [first] = metricsOf('runs/mcp');
+    expect(first!['episodes/turns']).toBeGreaterThanOrEqual(1);
   });
 
   test('qwen3 plans a run of the real shape in less than 4.5 GB', () => {

@@ -18,7 +18,7 @@ import { findAdapter, findModel } from '../run/find-model.ts';
 import { expectTrustedRewards, recordTrustedRewards } from '../run/reward-trust.ts';
 import { commandOf, readConfigOf } from '../run/run-config-files.ts';
 import { count, loadHeldOutPrompts } from '../run/run-data.ts';
-import { checkEnvironment, loadEnvironment } from '../run/run-environment.ts';
+import { checkEnvironment, closeAfter, loadEnvironment } from '../run/run-environment.ts';
 import { readRunConfig } from '../run/run-folder.ts';
 import { checkRewards, withoutHumanReward } from '../run/run-rewards.ts';
 import { readRunState } from '../run/run-state.ts';
@@ -112,22 +112,24 @@ async function evaluateModel(
   const opened = await loadEnvironment(config, { modules: packageEntries });
   const episodes = opened && makeEpisodes(config, { environment: opened, tokenizer });
   const context = { tokenizer, contextLength, tools: opened?.tools };
-  const records = await loadHeldOutPrompts(config, { ...context, prompts });
   const line = new StatusLine(process.stderr);
   const show = (part: string, done: number, total: number) =>
     line.show(dim(`Evaluating the ${part}: ${done} of ${total}`, process.stderr));
-  const evaluation = await untilInterrupted((signal) =>
-    evaluatePolicy(config, {
-      model,
-      prompts: records,
-      episodes,
-      adapter: folder,
-      signal,
-      onProgress: show,
-      modules: packageEntries,
-      warn,
-    }),
-  ).finally(() => line.clear());
+  const evaluation = await closeAfter(opened, async () => {
+    const records = await loadHeldOutPrompts(config, { ...context, prompts });
+    return untilInterrupted((signal) =>
+      evaluatePolicy(config, {
+        model,
+        prompts: records,
+        episodes,
+        adapter: folder,
+        signal,
+        onProgress: show,
+        modules: packageEntries,
+        warn,
+      }),
+    );
+  }).finally(() => line.clear());
   const text = json ? JSON.stringify(evaluation) : formatEvaluation(evaluation, process.stdout);
   process.stdout.write(`${text}\n`);
 }

@@ -15,7 +15,7 @@ import { optimizerSteps } from '../ppo-trainer/ppo-step.ts';
 import { ppoIdentity } from '../ppo-trainer/ppo-training.ts';
 import { expectTrustedRewards } from '../run/reward-trust.ts';
 import { describePrompts, pick } from '../run/run-data.ts';
-import { checkEnvironment, loadEnvironment } from '../run/run-environment.ts';
+import { checkEnvironment, closeAfter, loadEnvironment } from '../run/run-environment.ts';
 import { rewardInputs } from '../run/run-inputs.ts';
 import { checkRewards, hasOnlyHumanReward, tryRewards } from '../run/run-rewards.ts';
 import type { RunOptions, RunResult } from '../run/run-training.ts';
@@ -69,7 +69,8 @@ interface PlanContext {
 async function planWork(config: RunConfig, { model, resumed }: PlanContext): Promise<PlannedWork> {
   const { counts, base } = model;
   const environment = await openEnvironment(config, resumed);
-  const sources = await readTrainSources(config, model, { environment });
+  const read = () => readTrainSources(config, model, { environment });
+  const sources = await closeAfter(environment, read);
   const { data: prompts, start, fitted } = sources;
   const policy = measureAdapter(config, { model, start });
   const hasValue = config.advantageEstimator === 'gae';

@@ -62,6 +62,9 @@ export interface Environment {
   readonly hasRewards?: boolean | undefined;
   /** Answers a turn; undefined ends the episode. */
   answer(turn: EnvironmentTurn): Promise<EnvironmentAnswer | undefined>;
+  /** Frees what it holds, such as a connection to a server of tools. Commands call it at their end; a
+   *  program that trains calls it itself. */
+  close?(): void | Promise<void>;
 }
 
 /** A finished episode: the whole conversation, and what happened after each turn of the policy. */

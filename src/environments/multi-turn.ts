@@ -9,6 +9,8 @@ export type AnswerTurn = (
 export interface MultiTurnOptions {
   /** Most turns of the policy in an episode; 8 by default. */
   readonly maxTurns?: number | undefined;
+  /** Frees what the environment holds, such as a connection. */
+  readonly close?: (() => void | Promise<void>) | undefined;
 }
 
 /** An environment from a function: a simulated user, a game, a code runner. It is also called after the
@@ -16,7 +18,7 @@ export interface MultiTurnOptions {
  *  @example multiTurn(({ messages, turn }) => (turn < 3 ? 'Shorter, please.' : undefined)) */
 export function multiTurn(
   answer: AnswerTurn,
-  { maxTurns = 8 }: MultiTurnOptions = {},
+  { maxTurns = 8, close }: MultiTurnOptions = {},
 ): Environment {
   if (!Number.isSafeInteger(maxTurns) || maxTurns < 1) {
     throw new RangeError(
@@ -24,6 +26,7 @@ export function multiTurn(
     );
   }
   return {
+    ...(close && { close }),
     answer: async (turn) => {
       const result = await answer(turn);
       const full =

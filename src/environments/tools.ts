@@ -15,6 +15,8 @@ export interface ToolsOptions {
   readonly concurrency?: number | undefined;
   /** Longest result in characters; the rest is cut off. 4,000 by default. */
   readonly maxResultLength?: number | undefined;
+  /** Frees what the tools hold, such as a connection. */
+  readonly close?: (() => void | Promise<void>) | undefined;
 }
 
 /**
@@ -40,6 +42,7 @@ export function tools(set: ToolSet, options: ToolsOptions = {}): Environment {
   return {
     tools: [...ready.values()].map(({ description }) => description),
     hasRewards: false,
+    ...(options.close && { close: options.close }),
     answer: async ({ messages, turn, truncated, signal }): Promise<EnvironmentAnswer> => {
       const { calls } = parseToolCalls(String(messages.at(-1)?.content ?? ''));
       if (calls.length === 0 || truncated || turn + 1 >= maxTurns) return { done: true };

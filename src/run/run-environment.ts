@@ -30,6 +30,18 @@ export async function loadEnvironment(
   );
 }
 
+/** Uses an environment, then frees what it holds. */
+export async function closeAfter<T>(
+  environment: Environment | undefined,
+  use: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await use();
+  } finally {
+    await environment?.close?.();
+  }
+}
+
 /** Checks that the environment's file exists, before anything large is loaded. */
 export function checkEnvironment({ environment: file }: Pick<RunConfig, 'environment'>): void {
   if (file === undefined || existsSync(file)) return;

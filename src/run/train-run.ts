@@ -91,9 +91,22 @@ type PrepareOptions = TrainRunOptions & {
 
 async function prepare(
   config: RunConfig & { readonly output: string },
+  options: PrepareOptions,
+): Promise<RunWork<object>> {
+  const environment = await openEnvironment(config, options);
+  try {
+    return await prepareWith(environment, config, options);
+  } catch (error) {
+    await environment?.close?.();
+    throw error;
+  }
+}
+
+async function prepareWith(
+  environment: Environment | undefined,
+  config: RunConfig & { readonly output: string },
   { model, checkInputs, modules, signal, ...consent }: PrepareOptions,
 ): Promise<RunWork<object>> {
-  const environment = await openEnvironment(config, { modules, ...consent });
   const sources = await readTrainSources(config, model, { environment });
   const { data: prompts, fitted, trainerConfig } = sources;
   signal?.throwIfAborted();
@@ -153,6 +166,7 @@ async function prepare(
     result: () => ({}),
     dispose: async () => {
       dispose();
+      await environment?.close?.();
       journal?.close();
       await queue?.close();
       await trainer.dispose();
