@@ -78,8 +78,9 @@ describe('the examples', () => {
   test('mcp calls the tools of a server over stdio, and ends with the connection', () => {
     const lines = [
       "import environment from './examples/mcp/environment.ts';",
+      'const say = (input: object) => JSON.stringify({ name: "multiply", arguments: input });',
       'const ask = (input: object) => environment.answer({',
-      '  messages: [{ role: "assistant", content: `<tool_call>${JSON.stringify({ name: "multiply", arguments: input })}</tool_call>` }],',
+      '  messages: [{ role: "assistant", content: "<tool_call>" + say(input) + "</tool_call>" }],',
       '  turn: 0, row: {}, truncated: false, signal: new AbortController().signal,',
       '});',
       'console.log(JSON.stringify(environment.tools));',

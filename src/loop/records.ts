@@ -31,7 +31,7 @@ export interface TurnRecord {
 }
 
 /** A tool call of a turn. */
-export interface CallRecord {
+interface CallRecord {
   /** Missing if the call could not be parsed. */
   readonly tool?: string | undefined;
   readonly input?: unknown;

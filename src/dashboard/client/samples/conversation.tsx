@@ -53,7 +53,7 @@ function ToolCall({ call, label }: { readonly call: Call; readonly label: string
 
 /** A call as code.
  *  @example add, { a: 1 }  →  'add({"a":1})';  without a tool  →  'not a call' */
-export function describeCall(tool: string | undefined, input: unknown): string {
+function describeCall(tool: string | undefined, input: unknown): string {
   if (tool === undefined) return 'not a call';
   return visibleText(`${tool}(${input === undefined ? '' : JSON.stringify(input)})`);
 }
