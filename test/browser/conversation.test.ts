@@ -42,7 +42,7 @@ describeInBrowser('a conversation with tools in the dashboard', (browser) => {
     const options = page.locator('.tokens-list [role=option]');
     expect(await options.count()).toBe(4);
     await options.nth(2).click();
-    expect(await options.nth(2).getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => options.nth(2).getAttribute('aria-selected')).toBe('true');
     await expectAccessible(page);
     expect(await page.evaluate('window.hacked')).toBeUndefined();
   });
