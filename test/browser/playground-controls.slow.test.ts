@@ -26,13 +26,12 @@ describeInBrowser('the controls of the playground', (browser) => {
     await heading.waitFor({ timeout: patience.timeout });
     await expectAccessible(page);
     // Answers the questions of one step: 1 prefers the first text.
-    const status = page.getByRole('status');
-    for (let i = 0; i < 10; i++) {
-      if ((await status.first().textContent())?.includes('1 step')) break;
+    const status = page.getByRole('status').first();
+    const answer = async () => {
       if (await heading.isVisible()) await page.keyboard.press('1');
-      await page.waitForTimeout(500);
-    }
-    await page.getByText(/1 step done/).waitFor({ timeout: patience.timeout });
+      return status.textContent();
+    };
+    await expect.poll(answer, { ...patience, interval: 500 }).toContain('1 step done');
   });
 
   test('a full storage is a notice, and training continues', async () => {
