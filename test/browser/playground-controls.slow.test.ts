@@ -26,12 +26,12 @@ describeInBrowser('the controls of the playground', (browser) => {
     await heading.waitFor({ timeout: patience.timeout });
     await expectAccessible(page);
     // Answers the questions of one step: 1 prefers the first text.
-    const status = page.getByRole('status').first();
+    const done = page.getByText(/[1-9]\d* steps? done/);
     const answer = async () => {
       if (await heading.isVisible()) await page.keyboard.press('1');
-      return status.textContent();
+      return done.count();
     };
-    await expect.poll(answer, { ...patience, interval: 500 }).toContain('1 step done');
+    await expect.poll(answer, { ...patience, interval: 500 }).toBeGreaterThan(0);
   });
 
   test('a full storage is a notice, and training continues', async () => {
