@@ -1,7 +1,7 @@
 import { explainRunError } from '../../../src/engine/runtime/backends/device-error.ts';
 import { type Backend, type BackendRuntime, backendOf } from '../../../src/engine/runtime/index.ts';
 
-/** A device that fails when it is told to, with a message of ONNX Runtime. */
+/** A device that fails on request, with a message of ONNX Runtime. */
 export class FailingBackend implements Backend {
   readonly device: Backend['device'];
   readonly target: Backend['target'];

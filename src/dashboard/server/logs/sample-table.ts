@@ -68,7 +68,7 @@ export function toSampleRow(record: LogRecord, index: number): SampleRow {
   };
 }
 
-/** The turns of a conversation; whatever is not one is left out. */
+/** The turns of a conversation; other values are dropped. */
 function toTurns(value: unknown): SampleRow['turns'] {
   if (!Array.isArray(value)) return null;
   return objectsOf(value).map(({ text, reward, calls, answers }) => ({
